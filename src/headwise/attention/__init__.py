@@ -1,0 +1,6 @@
+"""Attention with a prior on every head: one definition, several implementations."""
+
+from headwise.attention.choose import IMPLEMENTATIONS, Choice, attention, choose
+from headwise.attention.self_attention import SelfAttention
+
+__all__ = ["IMPLEMENTATIONS", "Choice", "SelfAttention", "attention", "choose"]

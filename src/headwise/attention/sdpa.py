@@ -1,0 +1,163 @@
+"""Attention through PyTorch's fused kernel, with an additive mask for each prior, padded inside.
+
+Texts of similar length are padded together, so that one long text does not make short ones pay.
+Neighbouring heads with the same prior share one mask, and masks are kept in the layout's memo: the
+layers of an encoder that use the same priors on the same batch build them once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from headwise.priors import Pairs, Prior
+from headwise.ragged import Layout
+
+_RATIO = 1.25  # texts are padded together while the longest is at most this many times the shortest
+_SLACK = 8  # ... or at most this many positions longer
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
+    """The same function as `headwise.attention.reference.attention`; see there."""
+    plan = _Plan.of(layout)
+    if not plan.groups:
+        return value  # no rows
+    inputs = [plan.arrange(x) for x in (query, key, value)]
+    outputs = []
+    for group, *packed in zip(plan.groups, *inputs, strict=True):
+        q, k, v = (group.pad(x) for x in packed)
+        heads = []
+        for prior, run in _runs(priors):
+            bias, empty = group.mask(prior, query.dtype)
+            head = scaled_dot_product_attention(q[:, run], k[:, run], v[:, run], bias)
+            heads.append(head if empty is None else head.masked_fill(empty, 0.0))
+        outputs.append(group.unpad(heads[0] if len(heads) == 1 else torch.cat(heads, dim=1)))
+    return plan.restore(outputs)
+
+
+def _runs(priors: Sequence[Prior]) -> list[tuple[Prior, slice]]:
+    """Neighbouring heads with equal priors, as slices of heads."""
+    runs: list[tuple[Prior, slice]] = []
+    for head, prior in enumerate(priors):
+        if runs and runs[-1][0] == prior:
+            runs[-1] = (prior, slice(runs[-1][1].start, head + 1))
+        else:
+            runs.append((prior, slice(head, head + 1)))
+    return runs
+
+
+@dataclass
+class _Group:
+    """Texts of similar length that are padded together.
+
+    `flat` is the place in the padded group, `text * longest + position`, of each real row; None where no
+    text needs padding.
+    """
+
+    sizes: list[int]
+    lengths: Tensor
+    flat: Tensor | None
+    masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
+
+    @classmethod
+    def of(cls, sizes: list[int], device: torch.device) -> "_Group":
+        same = sizes[0] == sizes[-1]
+        # One row of masks serves all texts when none of them differ in length.
+        lengths = torch.tensor(sizes[:1] if same else sizes, device=device)
+        if same:
+            return cls(sizes, lengths, None, {})
+        part = Layout(sizes, device)
+        return cls(sizes, lengths, part.text_of * part.longest + part.positions, {})
+
+    @property
+    def longest(self) -> int:
+        return self.sizes[0]
+
+    def pad(self, packed: Tensor) -> Tensor:
+        """`[rows, heads, size]` -> `[texts, heads, longest, size]`."""
+        if self.flat is not None:
+            shape = (len(self.sizes) * self.longest, *packed.shape[1:])
+            packed = packed.new_zeros(shape).index_copy(0, self.flat, packed)
+        return packed.unflatten(0, (len(self.sizes), self.longest)).transpose(1, 2)
+
+    def unpad(self, padded: Tensor) -> Tensor:
+        """`[texts, heads, longest, size]` -> `[rows, heads, size]`."""
+        packed = padded.transpose(1, 2).flatten(0, 1)
+        return packed if self.flat is None else packed.index_select(0, self.flat)
+
+    def mask(self, prior: Prior, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
+        """The additive mask, broadcasting to `[texts, heads, longest, longest]`, None where it would be
+        zero; and which rows see nothing, None where the prior leaves no such row."""
+        if (prior, dtype) not in self.masks:
+            with torch.inference_mode(False):  # training may meet the same batch later
+                self.masks[prior, dtype] = self._mask(prior, dtype)
+        return self.masks[prior, dtype]
+
+    def _mask(self, prior: Prior, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
+        place = torch.arange(self.longest, device=self.lengths.device)
+        pairs = Pairs(place[None, :, None], place[None, None, :], self.lengths[:, None, None])
+        visible, score = prior.visible(pairs), prior.score(pairs)
+        if self.flat is not None:
+            visible = visible & (pairs.key < pairs.length)
+        empty = None
+        if not prior.sees_self:
+            empty = ~visible.any(-1, keepdim=True)
+            visible = visible | empty
+            empty = empty[:, None]
+        if self.flat is not None and visible.shape[1] > 1:
+            # Queries in the padding: what they see is thrown away, but it must not be nothing.
+            visible = visible | (pairs.query >= pairs.length)
+        if score is None:
+            if bool(visible.all()):
+                return None, empty
+            score = visible.new_zeros((), dtype=dtype)
+        bias = torch.where(visible, score.to(dtype), float("-inf"))
+        return bias[:, None].expand(len(self.sizes), -1, -1, -1), empty
+
+
+@dataclass
+class _Plan:
+    """How a batch is cut into groups; kept in the layout's memo."""
+
+    groups: list[_Group]
+    rows: list[int]
+    order: Tensor | None
+    inverse: Tensor | None
+
+    @classmethod
+    def of(cls, layout: Layout) -> "_Plan":
+        if cls not in layout.memo:
+            with torch.inference_mode(False):
+                layout.memo[cls] = cls._make(layout)
+        return layout.memo[cls]
+
+    @classmethod
+    def _make(cls, layout: Layout) -> "_Plan":
+        texts = sorted(range(layout.texts), key=lambda t: -layout.sizes[t])
+        sizes = [layout.sizes[t] for t in texts if layout.sizes[t] > 0]
+        cuts: list[list[int]] = []
+        for size in sizes:
+            if cuts and cuts[-1][0] <= max(size * _RATIO, size + _SLACK):
+                cuts[-1].append(size)
+            else:
+                cuts.append([size])
+        order = inverse = None
+        if texts != list(range(layout.texts)):
+            starts = layout.offsets[:-1][torch.tensor(texts, device=layout.device)]
+            part = Layout([layout.sizes[t] for t in texts], layout.device)
+            order = starts[part.text_of] + part.positions
+            inverse = torch.empty_like(order)
+            inverse[order] = torch.arange(len(order), device=layout.device)
+        groups = [_Group.of(cut, layout.device) for cut in cuts]
+        return cls(groups, [sum(cut) for cut in cuts], order, inverse)
+
+    def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
+        """The rows of each group, texts from the longest to the shortest."""
+        return (values if self.order is None else values.index_select(0, self.order)).split(self.rows)
+
+    def restore(self, outputs: list[Tensor]) -> Tensor:
+        """Undo `arrange`."""
+        values = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+        return values if self.inverse is None else values.index_select(0, self.inverse)

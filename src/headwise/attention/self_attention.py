@@ -1,0 +1,79 @@
+"""The layer around attention: projections to heads and back."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from headwise.attention.choose import attention
+from headwise.errors import ConfigError
+from headwise.priors import Prior
+from headwise.ragged import Ragged
+
+
+class SelfAttention(nn.Module):
+    """Multi-head self-attention with one prior per head (MS-Trans, Eq. 6-9).
+
+    A head whose prior shows every position itself alone (a window of width 1) gives its value whatever
+    its query and key are, so neither is computed for it.
+
+    Args:
+        width: Features of a row.
+        priors: One per head.
+        head_size: Features of a head; `len(priors) * head_size` need not equal `width`.
+        bias: Whether the four projections have biases.
+        impl: Which implementation of attention, `"auto"` for the chooser's.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        priors: Sequence[Prior],
+        head_size: int,
+        *,
+        bias: bool = False,
+        impl: str = "auto",
+    ):
+        super().__init__()
+        if not priors:
+            raise ConfigError("self-attention needs at least one head")
+        self.priors = tuple(priors)
+        self.head_size = head_size
+        self.impl = impl
+        inner = len(self.priors) * head_size
+        self.query = nn.Linear(width, inner, bias=bias)
+        self.key = nn.Linear(width, inner, bias=bias)
+        self.value = nn.Linear(width, inner, bias=bias)
+        self.out = nn.Linear(inner, width, bias=bias)
+        for projection in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(projection.weight)
+            if projection.bias is not None:
+                nn.init.zeros_(projection.bias)
+        self._looking = [h for h, prior in enumerate(self.priors) if not prior.only_self]
+
+    def forward(self, x: Ragged) -> Ragged:
+        """`x` of `[width]` rows -> the same layout, `[width]` rows."""
+        value = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
+        if len(self._looking) == len(self.priors):
+            mixed = self._attend(x, value, self._looking)
+        elif not self._looking:
+            mixed = value
+        else:
+            seen = self._attend(x, value[:, self._looking], self._looking)
+            mixed = value.index_copy(1, torch.tensor(self._looking, device=value.device), seen)
+        return x.with_values(self.out(mixed.flatten(1)))
+
+    def _attend(self, x: Ragged, value: Tensor, heads: list[int]) -> Tensor:
+        query, key = (self._project(x.values, projection, heads) for projection in (self.query, self.key))
+        priors = [self.priors[h] for h in heads]
+        return attention(query, key, value, priors, x.layout, self.impl)
+
+    def _project(self, values: Tensor, projection: nn.Linear, heads: list[int]) -> Tensor:
+        """The given heads of a projection: `[total, width]` -> `[total, heads, size]`."""
+        weight, bias = projection.weight, projection.bias
+        if len(heads) < len(self.priors):
+            sizes = (len(self.priors), self.head_size)
+            weight = weight.unflatten(0, sizes)[heads].flatten(0, 1)
+            bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
+        return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))

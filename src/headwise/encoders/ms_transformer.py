@@ -1,0 +1,91 @@
+"""Multi-Scale Transformer (MS-Trans; Guo, Qiu, Liu, Xue, Zhang; AAAI 2020).
+
+Every head has its own scale omega: position j of head i attends to the window of omega_i positions
+around j (Eq. 6-8). With Omega_l the scales of the heads of layer l,
+
+    MSMSA(H; Omega) = [head_1(H, omega_1); ...; head_N'(H, omega_N')] W^O            (Eq. 9)
+    H_{l+1} = LayerNorm(H_l + ReLU(MSMSA(H_l; Omega_l)))                             (Eq. 10)
+
+There is no feed-forward layer and, as the windows make the model local, no position embedding. A
+classification node in front of the text is treated like any token. Low layers have more heads of small
+scale, the top layer the same number of each (Eq. 11-12, `headwise.priors.allocate_scales`).
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn, relu
+
+from headwise.attention import SelfAttention
+from headwise.encoders.base import Encoded
+from headwise.encoders.nodes import ClassificationNode
+from headwise.encoders.positions import Positions
+from headwise.priors import Prior, allocate_scales
+from headwise.ragged import Ragged
+
+
+@dataclass(frozen=True)
+class MSTransformerConfig:
+    """Settings of the Multi-Scale Transformer; the defaults are the paper's for classification."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 3
+    """Number of blocks (the paper says 3 where it says anything)."""
+    heads: int = 10
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 30
+    """Features of a head."""
+    scales: tuple[str, ...] = ("1", "3", "n/16", "n/8", "n/4")
+    """Candidate scales from small to large: an odd number of words, or a part of the text (n/16)."""
+    alpha: float = 0.5
+    """Preference of low layers for small scales; 0 = none, negative = for large scales (Eq. 11)."""
+    classification_node: bool = True
+    """Put a learned node in front of every text."""
+    positions: str = "none"
+    """Position embedding: none (the paper's), sinusoidal or learned."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each block adds, while training."""
+    bias: bool = False
+    """Whether the projections have biases."""
+    attention: str = "auto"
+    """Which implementation of attention: auto, sdpa or reference."""
+
+
+class MSTransformer(nn.Module):
+    """Multi-Scale Transformer: a stack of post-norm blocks of multi-scale self-attention (Eq. 10)."""
+
+    def __init__(self, config: MSTransformerConfig | None = None):
+        super().__init__()
+        self.config = c = config or MSTransformerConfig()
+        self.positions = Positions(c.positions, c.width, c.max_positions)
+        self.node = ClassificationNode(c.width) if c.classification_node else None
+        self.blocks = nn.ModuleList(
+            MultiScaleBlock(c, allocate_scales(layer, c.layers, c.heads, c.scales, c.alpha))
+            for layer in range(1, c.layers + 1)
+        )
+
+    def forward(self, x: Ragged) -> Encoded:
+        """Word vectors of `[width]` -> the states of the words and of the classification node."""
+        h = self.positions(x)
+        h = self.node.prepend(h) if self.node else h
+        for block in self.blocks:
+            h = block(h)
+        return self.node.split(h) if self.node else Encoded(h)
+
+
+class MultiScaleBlock(nn.Module):
+    """`LayerNorm(H + ReLU(MSMSA(H)))` (Eq. 10)."""
+
+    def __init__(self, config: MSTransformerConfig, priors: tuple[Prior, ...]):
+        super().__init__()
+        self.attention = SelfAttention(
+            config.width, priors, config.head_size, bias=config.bias, impl=config.attention
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.norm = nn.LayerNorm(config.width)
+
+    def forward(self, h: Ragged) -> Ragged:
+        update: Tensor = relu(self.attention(h).values)
+        return h.with_values(self.norm(h.values + self.dropout(update)))

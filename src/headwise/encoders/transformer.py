@@ -1,0 +1,90 @@
+"""Transformer encoder (Vaswani et al. 2017), the baseline of the papers.
+
+    Z_l = LayerNorm(H_l + MSA(H_l))                                  (MS-Trans, Eq. 4)
+    H_{l+1} = LayerNorm(Z_l + FFN(Z_l))                              (MS-Trans, Eq. 5)
+
+Every head sees the whole text, so the order of the words comes from a position embedding. With the same
+weights it gives what `torch.nn.TransformerEncoderLayer` gives (a test copies them).
+"""
+
+from dataclasses import dataclass
+
+from torch import nn, relu
+
+from headwise.attention import SelfAttention
+from headwise.encoders.base import Encoded
+from headwise.encoders.nodes import ClassificationNode
+from headwise.encoders.positions import Positions
+from headwise.priors import Everything
+from headwise.ragged import Ragged
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Settings of the Transformer."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 3
+    """Number of blocks."""
+    heads: int = 10
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 30
+    """Features of a head."""
+    feedforward: int = 1200
+    """Hidden features of the feed-forward layer."""
+    classification_node: bool = True
+    """Put a learned node in front of every text."""
+    positions: str = "sinusoidal"
+    """Position embedding: none, sinusoidal or learned."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    bias: bool = True
+    """Whether the attention's projections have biases."""
+    attention: str = "auto"
+    """Which implementation of attention: auto, sdpa or reference."""
+
+
+class Transformer(nn.Module):
+    """A stack of post-norm blocks of self-attention and feed-forward layers."""
+
+    def __init__(self, config: TransformerConfig | None = None):
+        super().__init__()
+        self.config = c = config or TransformerConfig()
+        self.positions = Positions(c.positions, c.width, c.max_positions)
+        self.node = ClassificationNode(c.width) if c.classification_node else None
+        self.blocks = nn.ModuleList(TransformerBlock(c) for _ in range(c.layers))
+
+    def forward(self, x: Ragged) -> Encoded:
+        """Word vectors of `[width]` -> the states of the words and of the classification node."""
+        h = self.positions(x)
+        h = self.node.prepend(h) if self.node else h
+        for block in self.blocks:
+            h = block(h)
+        return self.node.split(h) if self.node else Encoded(h)
+
+
+class TransformerBlock(nn.Module):
+    """Self-attention, then the feed-forward layer, each added to its input and normed (Eq. 4-5)."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.attention = SelfAttention(
+            config.width,
+            [Everything()] * config.heads,
+            config.head_size,
+            bias=config.bias,
+            impl=config.attention,
+        )
+        self.norm1 = nn.LayerNorm(config.width)
+        self.up = nn.Linear(config.width, config.feedforward)
+        self.down = nn.Linear(config.feedforward, config.width)
+        self.norm2 = nn.LayerNorm(config.width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, h: Ragged) -> Ragged:
+        z = self.norm1(h.values + self.dropout(self.attention(h).values))
+        inner = self.down(self.dropout(relu(self.up(z))))
+        return h.with_values(self.norm2(z + self.dropout(inner)))

@@ -1,0 +1,54 @@
+"""Priors: where an attention head may look, and how strongly."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwise.errors import ConfigError
+from headwise.priors.base import Band, Pairs, Prior, Sum
+from headwise.priors.direction import Backward, Forward
+from headwise.priors.everything import Everything
+from headwise.priors.scales import allocate_scales, head_counts, parse_scale
+from headwise.priors.window import Window
+from headwise.priors.word_distance import WordDistance
+
+PRIORS: dict[str, type[Prior]] = {
+    prior.name: prior for prior in (Everything, Window, Forward, Backward, WordDistance, Sum)
+}
+
+
+def from_json(data: Mapping[str, Any]) -> Prior:
+    """The prior that `Prior.to_json` described.
+
+    Raises:
+        ConfigError: The name is unknown, or the values do not fit the prior.
+    """
+    if not isinstance(data, Mapping):
+        raise ConfigError(f'a prior is described by an object such as {{"prior": "forward"}}, got {data!r}')
+    fields = dict(data)
+    name = fields.pop("prior", None)
+    if name not in list(PRIORS):
+        raise ConfigError(f"unknown prior {name!r}; known are {', '.join(PRIORS)}")
+    try:
+        if name == Sum.name:
+            fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))
+        return PRIORS[name](**fields)
+    except TypeError as error:
+        raise ConfigError(f"prior {name!r} cannot be made from {fields}: {error}") from None
+
+
+__all__ = [
+    "PRIORS",
+    "Backward",
+    "Band",
+    "Everything",
+    "Forward",
+    "Pairs",
+    "Prior",
+    "Sum",
+    "Window",
+    "WordDistance",
+    "allocate_scales",
+    "from_json",
+    "head_counts",
+    "parse_scale",
+]

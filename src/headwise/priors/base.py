@@ -1,0 +1,164 @@
+"""What a prior is: who may see whom, how scores change, and how priors add up on one head.
+
+A prior is data: a small frozen dataclass. Its meaning is given by two pure functions of indices,
+`visible` and `score`; attention adds `score` to the scaled logits where `visible` holds and leaves the
+other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs that every one of them
+allows and adds their scores.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from headwise.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The (query, key) pairs that a prior is asked about; all three broadcast together.
+
+    Attributes:
+        query: Position of the query in its text, from 0.
+        key: Position of the key in the same text.
+        length: Number of nodes of that text (a classification node counts).
+    """
+
+    query: Tensor
+    key: Tensor
+    length: Tensor
+
+    @classmethod
+    def of_length(cls, length: int, device: torch.device | str = "cpu") -> "Pairs":
+        """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`."""
+        place = torch.arange(length, device=device)
+        size = torch.tensor([[length]], device=device)
+        return cls(place[:, None], place[None, :], size)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A prior compiled to what a fast kernel needs: a hard band and a slope on the distance.
+
+    Query `i` of text `t` sees the keys `i - left[t] .. i + right[t]`, cut at the ends of the text, with
+    `-slope * |i - j|` added to the score.
+
+    Attributes:
+        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text).
+        right: Likewise, to the right.
+        slope: Nonnegative or negative; 0 for a plain window.
+    """
+
+    left: Tensor
+    right: Tensor
+    slope: float = 0.0
+
+
+class Prior:
+    """Base of all priors. A prior overrides `visible`, `score`, or both, and `band` where it is one."""
+
+    name: ClassVar[str]
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        """Boolean, broadcasts to the pairs: may this query attend to this key?"""
+        return torch.ones_like(pairs.key, dtype=torch.bool)
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        """What is added to the scaled logits of the visible pairs, finite; None for nothing."""
+        return None
+
+    def band(self, lengths: Tensor) -> Band | None:
+        """This prior as a band over texts of the given `lengths` `[texts]`; None if it is not one."""
+        return None
+
+    @property
+    def sees_self(self) -> bool:
+        """True where every position sees itself (so that no row of attention is ever empty).
+
+        A prior with a `visible` of its own has to say so: by default the rows of its heads are searched
+        for empty ones, which is always right but takes time.
+        """
+        return type(self).visible is Prior.visible
+
+    @property
+    def only_self(self) -> bool:
+        """True where every position sees itself alone, whatever the text: such a head's output is its
+        value, and it needs neither queries nor keys."""
+        return False
+
+    def bias(self, pairs: Pairs, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The dense additive form: `score` where visible, -inf elsewhere."""
+        visible, score = self.visible(pairs), self.score(pairs)
+        if score is None:
+            score = torch.zeros((), dtype=dtype, device=visible.device)
+        return torch.where(visible, score.to(dtype), float("-inf"))
+
+    def __add__(self, other: "Prior") -> "Prior":
+        if not isinstance(other, Prior):
+            return NotImplemented
+        return Sum((*_parts(self), *_parts(other)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `headwise.priors.from_json` turns back into an equal prior."""
+        fields = asdict(self)  # type: ignore[call-overload]  # every prior is a dataclass
+        return {
+            "prior": self.name,
+            **{key: value for key, value in fields.items() if value is not None},
+        }
+
+
+@dataclass(frozen=True)
+class Sum(Prior):
+    """Several priors on one head: pairs that all of them allow, with their scores added."""
+
+    parts: tuple[Prior, ...]
+    name: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ConfigError("a sum of priors needs at least one prior")
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        visible = self.parts[0].visible(pairs)
+        for part in self.parts[1:]:
+            visible = visible & part.visible(pairs)
+        return visible
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        scores = [score for part in self.parts if (score := part.score(pairs)) is not None]
+        if not scores:
+            return None
+        total = scores[0]
+        for score in scores[1:]:
+            total = total + score
+        return total
+
+    def band(self, lengths: Tensor) -> Band | None:
+        bands = [part.band(lengths) for part in self.parts]
+        if any(band is None for band in bands):
+            return None
+        known = [band for band in bands if band is not None]
+        left, right = known[0].left, known[0].right
+        for band in known[1:]:
+            left, right = torch.minimum(left, band.left), torch.minimum(right, band.right)
+        return Band(left, right, sum(band.slope for band in known))
+
+    @property
+    def sees_self(self) -> bool:
+        return all(part.sees_self for part in self.parts)
+
+    @property
+    def only_self(self) -> bool:
+        return self.sees_self and any(part.only_self for part in self.parts)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"prior": self.name, "parts": [part.to_json() for part in self.parts]}
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.parts))
+
+
+def _parts(prior: Prior) -> Sequence[Prior]:
+    return prior.parts if isinstance(prior, Sum) else (prior,)

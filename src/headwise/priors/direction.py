@@ -1,0 +1,49 @@
+"""Forward and Backward: a head sees what comes before, or after, a position (MS-SAN, Eq. 3-4)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from headwise.priors.base import Band, Pairs, Prior
+
+
+@dataclass(frozen=True)
+class Forward(Prior):
+    """Positions at and before the own one (MS-SAN, Qi et al. 2020; Eq. 3 transposed, as its text says)."""
+
+    name: ClassVar[str] = "forward"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key <= pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band((lengths - 1).clamp(min=0), torch.zeros_like(lengths))
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "forward"
+
+
+@dataclass(frozen=True)
+class Backward(Prior):
+    """Positions at and after the own one (MS-SAN, Eq. 4)."""
+
+    name: ClassVar[str] = "backward"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key >= pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band(torch.zeros_like(lengths), (lengths - 1).clamp(min=0))
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "backward"

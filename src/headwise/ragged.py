@@ -1,0 +1,310 @@
+"""Ragged: a batch of sequences of different lengths, stored without padding.
+
+`values` holds the rows of all texts one after the other, `[total, ...]`; a `Layout` says where each text
+begins and ends. Linear layers run on `values` as they are; whatever must not mix texts (pooling, softmax,
+attention) goes by the layout. "The result of a text does not depend on its batch mates" then holds by
+construction: there is no padding that could leak.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from operator import index
+from typing import Any, SupportsIndex, overload
+
+import torch
+from torch import Tensor
+
+
+def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
+    """A cached index tensor. It is made outside inference mode, which would forbid that a batch which
+    has been predicted is trained on later."""
+
+    def make(layout: "Layout") -> Tensor:
+        with torch.inference_mode(False):
+            return build(layout)
+
+    make.__doc__ = build.__doc__
+    return cached_property(make)
+
+
+class Layout:
+    """Where each text of a ragged batch begins and ends.
+
+    Args:
+        lengths: Rows of each text, zeros allowed.
+        device: Where the index tensors live.
+
+    Raises:
+        ValueError: A length is negative.
+        TypeError: A length is not a whole number.
+
+    `memo` is a scratch dictionary for whoever derives something costly from a layout (attention masks,
+    graphs); it lives as long as the layout, that is one batch.
+    """
+
+    def __init__(self, lengths: Sequence[int], device: torch.device | str = "cpu"):
+        self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
+        if any(n < 0 for n in self.sizes):
+            raise ValueError(f"lengths must not be negative, got {min(self.sizes)}")
+        self.device = torch.device(device)
+        self.memo: dict[Any, Any] = {}
+
+    @property
+    def texts(self) -> int:
+        """Number of texts."""
+        return len(self.sizes)
+
+    @cached_property
+    def total(self) -> int:
+        """Number of rows of all texts together."""
+        return sum(self.sizes)
+
+    @cached_property
+    def longest(self) -> int:
+        """Rows of the longest text, 0 for an empty batch."""
+        return max(self.sizes, default=0)
+
+    @_index_tensor
+    def lengths(self) -> Tensor:
+        """`[texts]`, int64."""
+        return torch.tensor(self.sizes, dtype=torch.int64, device=self.device)
+
+    @_index_tensor
+    def offsets(self) -> Tensor:
+        """`[texts + 1]`, int64: text `t` owns the rows `offsets[t]` to `offsets[t + 1]`."""
+        zero = torch.zeros(1, dtype=torch.int64, device=self.device)
+        return torch.cat([zero, self.lengths.cumsum(0)])
+
+    @_index_tensor
+    def text_of(self) -> Tensor:
+        """`[total]`, int64: the text that each row belongs to."""
+        texts = torch.arange(self.texts, device=self.device)
+        return torch.repeat_interleave(texts, self.lengths, output_size=self.total)
+
+    @_index_tensor
+    def positions(self) -> Tensor:
+        """`[total]`, int64: the place of each row in its text, from 0."""
+        rows = torch.arange(self.total, device=self.device)
+        return rows - self.offsets[:-1][self.text_of]
+
+    @cached_property
+    def prepended(self) -> "Layout":
+        """The layout after one more row has been put in front of every text (see `Ragged.prepend`)."""
+        return Layout([n + 1 for n in self.sizes], self.device)
+
+    def to(self, device: torch.device | str) -> "Layout":
+        """The same layout with its index tensors on `device`."""
+        return self if torch.device(device) == self.device else Layout(self.sizes, device)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self.sizes == other.sizes
+
+    def __hash__(self) -> int:
+        return hash(self.sizes)
+
+    def __repr__(self) -> str:
+        return f"Layout(texts={self.texts}, total={self.total}, longest={self.longest})"
+
+
+class Ragged:
+    """Rows of several texts, one text after the other.
+
+    Args:
+        values: `[total, ...]`.
+        layout: Where each text begins and ends; its total must be the number of rows.
+
+    Raises:
+        ValueError: The number of rows and the layout disagree.
+    """
+
+    def __init__(self, values: Tensor, layout: Layout):
+        if values.dim() == 0 or values.shape[0] != layout.total:
+            raise ValueError(
+                f"values have shape {tuple(values.shape)}, but the lengths add up to {layout.total} rows"
+            )
+        self.values = values
+        self.layout = layout
+
+    @classmethod
+    def from_lengths(cls, values: Tensor, lengths: Sequence[int]) -> "Ragged":
+        """From packed rows `[total, ...]` and the number of rows of each text."""
+        return cls(values, Layout(lengths, values.device))
+
+    @classmethod
+    def from_offsets(cls, values: Tensor, offsets: Tensor) -> "Ragged":
+        """From packed rows and `[texts + 1]` offsets, the first of which is 0 (as nested tensors have)."""
+        if offsets.dim() != 1 or len(offsets) == 0 or int(offsets[0]) != 0:
+            raise ValueError("offsets must be one-dimensional and begin with 0")
+        return cls.from_lengths(values, offsets.diff().tolist())
+
+    @classmethod
+    def from_list(cls, texts: Sequence[Tensor]) -> "Ragged":
+        """From one tensor `[length, ...]` for each text; at least one text, to know the other sizes."""
+        if not texts:
+            raise ValueError("from_list needs at least one text; use from_lengths for an empty batch")
+        return cls.from_lengths(torch.cat(list(texts)), [len(text) for text in texts])
+
+    @classmethod
+    def from_padded(cls, padded: Tensor, mask: Tensor) -> "Ragged":
+        """From `padded` `[texts, longest, ...]` and a boolean `mask` `[texts, longest]`, True = keep.
+
+        The kept rows of a text may stand anywhere (padding left, right or between); their order is kept.
+
+        Raises:
+            ValueError: The shapes disagree, or the mask is not boolean (1/0 masks must be converted, so
+                that a mask of the opposite polarity, True = ignore, is never taken by accident).
+        """
+        if mask.dtype != torch.bool:
+            raise ValueError(f"the mask must be boolean with True = keep, got {mask.dtype}")
+        if mask.dim() != 2 or padded.shape[:2] != mask.shape:
+            raise ValueError(
+                f"padded {tuple(padded.shape)} and mask {tuple(mask.shape)} must agree in "
+                "their first two sizes [texts, longest]"
+            )
+        return cls.from_lengths(padded[mask], mask.sum(1).tolist())
+
+    def to_padded(self, fill: float = 0.0) -> tuple[Tensor, Tensor]:
+        """`(padded [texts, longest, ...], mask [texts, longest])`, padded on the right with `fill`."""
+        layout, tail = self.layout, self.values.shape[1:]
+        rows = layout.text_of * layout.longest + layout.positions
+        padded = self.values.new_full((layout.texts * layout.longest, *tail), fill)
+        padded = padded.index_copy(0, rows, self.values)
+        place = torch.arange(layout.longest, device=self.device)
+        mask = place < layout.lengths[:, None]
+        return padded.view(layout.texts, layout.longest, *tail), mask
+
+    @property
+    def device(self) -> torch.device:
+        return self.values.device
+
+    @property
+    def lengths(self) -> Tensor:
+        """`[texts]`, int64."""
+        return self.layout.lengths
+
+    @property
+    def offsets(self) -> Tensor:
+        """`[texts + 1]`, int64."""
+        return self.layout.offsets
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        return self.layout.texts
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.values.split(self.layout.sizes))
+
+    @overload
+    def __getitem__(self, which: SupportsIndex) -> Tensor: ...
+    @overload
+    def __getitem__(self, which: slice | Sequence[int] | Tensor) -> "Ragged": ...
+    def __getitem__(self, which: SupportsIndex | slice | Sequence[int] | Tensor) -> "Tensor | Ragged":
+        """One text `[length, ...]`, or a Ragged of some texts in the order asked for.
+
+        Several texts are named by a slice, a list or tensor of numbers (negative ones count from the end),
+        or a list or tensor of `texts` booleans, True = keep.
+
+        Raises:
+            IndexError: There is no such text, or not one boolean for each text.
+        """
+        if isinstance(which, Tensor) and which.dim() > 0:
+            which = which.tolist()
+        if isinstance(which, slice):
+            picked = list(range(len(self))[which])
+        elif isinstance(which, Sequence):
+            picked = self._picked(which)
+        else:
+            text = self._picked([index(which)])[0]
+            start = sum(self.layout.sizes[:text])
+            return self.values[start : start + self.layout.sizes[text]]
+        pieces = self.values.split(self.layout.sizes)
+        values = torch.cat([pieces[t] for t in picked]) if picked else self.values[:0]
+        return Ragged(values, Layout([self.layout.sizes[t] for t in picked], self.device))
+
+    def _picked(self, which: Sequence[int]) -> list[int]:
+        """Text numbers, or one boolean for each text, as numbers from 0."""
+        texts = len(self)
+        if any(isinstance(t, bool) for t in which):
+            if len(which) != texts:
+                raise IndexError(f"{len(which)} booleans for {texts} texts")
+            return [t for t, keep in enumerate(which) if keep]
+        for t in which:
+            if not -texts <= t < texts:
+                raise IndexError(f"text {t} of {texts}")
+        return [t % texts for t in which]
+
+    def with_values(self, values: Tensor) -> "Ragged":
+        """The same layout with other rows `[total, ...]`."""
+        return Ragged(values, self.layout)
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> "Ragged":
+        """Apply a row-wise function (a linear layer, an activation) to the rows."""
+        return self.with_values(function(self.values))
+
+    def to(self, device: torch.device | str) -> "Ragged":
+        """The same batch on another device."""
+        values = self.values.to(device)
+        return Ragged(values, self.layout.to(values.device))
+
+    def prepend(self, row: Tensor) -> "Ragged":
+        """Put the same `row` `[...]` in front of every text (a classification node)."""
+        layout = self.layout
+        longer = layout.prepended
+        values = self.values.new_empty((longer.total, *self.values.shape[1:]))
+        tokens = torch.arange(layout.total, device=self.device) + layout.text_of + 1
+        values = values.index_copy(0, tokens, self.values)
+        rows = row.to(values.dtype).expand(layout.texts, *row.shape)
+        return Ragged(values.index_copy(0, longer.offsets[:-1], rows), longer)
+
+    def split_first(self) -> "tuple[Tensor, Ragged]":
+        """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
+        if min(self.layout.sizes, default=1) == 0:
+            raise ValueError("a text without rows has no first row")
+        first = self.values.index_select(0, self.offsets[:-1])
+        rest = Layout([n - 1 for n in self.layout.sizes], self.device)
+        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
+        return first, Ragged(self.values.index_select(0, rows), rest)
+
+    def sum(self) -> Tensor:
+        """Sum over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
+        return self._wide_sum().to(self.values.dtype)
+
+    def _wide_sum(self) -> Tensor:
+        """The sum in at least 32 bits: in 16 bits it overflows, or stops growing (256 + 1 = 256)."""
+        values = (
+            self.values.float() if self.values.dtype in (torch.float16, torch.bfloat16) else self.values
+        )
+        zeros = values.new_zeros((len(self), *values.shape[1:]))
+        return zeros.index_add(0, self.layout.text_of, values)
+
+    def mean(self) -> Tensor:
+        """Mean over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
+        count = self.lengths.clamp(min=1).view(-1, *[1] * (self.values.dim() - 1))
+        mean = self._wide_sum() / count
+        return mean.to(self.values.dtype) if self.values.is_floating_point() else mean
+
+    def max(self) -> Tensor:
+        """Largest value of each feature over the rows of each text, `[texts, ...]`; 0 without rows."""
+        if self.values.is_cuda:
+            return self._scattered_max()
+        none = self.values.new_zeros(self.values.shape[1:])
+        tops = [piece.max(0).values if len(piece) else none for piece in self]
+        return torch.stack(tops) if tops else self.values.new_zeros((0, *self.values.shape[1:]))
+
+    def _scattered_max(self) -> Tensor:
+        """The same in one kernel: a loop over texts would launch thousands of them on a GPU."""
+        shape = (len(self), *self.values.shape[1:])
+        rows = self.layout.text_of.view(-1, *[1] * (self.values.dim() - 1)).expand_as(self.values)
+        top = self.values.new_zeros(shape)
+        return top.scatter_reduce(0, rows, self.values, "amax", include_self=False)
+
+    def softmax(self) -> "Ragged":
+        """Softmax over the rows of each text, separately for every feature."""
+        top = self.with_values(self.values.detach()).max()
+        exp = (self.values - top.index_select(0, self.layout.text_of)).exp()
+        total = self.with_values(exp).sum()
+        return self.with_values(exp / total.index_select(0, self.layout.text_of))
+
+    def __repr__(self) -> str:
+        shape = ", ".join(map(str, self.values.shape[1:]))
+        return f"Ragged({len(self)} texts, {self.layout.total} rows of [{shape}], {self.values.dtype})"
