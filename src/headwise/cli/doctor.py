@@ -1,0 +1,143 @@
+"""`headwise doctor`: look at data files before they are trained on."""
+
+import json as json_format
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from headwise.cli.file_argument import FileArgument
+from headwise.data.diagnosis import Diagnosis, FileReport, Finding
+from headwise.data.doctor import diagnose_files
+from headwise.data.options import DEFAULT, ReadOptions
+from headwise.errors import ConfigError
+
+MOST_CLASSES = 12  # classes listed one by one
+_STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+
+
+def doctor(
+    *files: FileArgument,
+    read: Annotated[ReadOptions, Parameter(name="*", group="Reading")] = DEFAULT,
+    json: bool = False,
+) -> int:
+    """Look at data files before they are trained on.
+
+    Tells what is in them and what is wrong with them: damaged records, duplicates, leaks between
+    training and test data, labels that do not match, and what to do about each.
+
+    Args:
+        files: Training data, then perhaps development and test data ("train", "dev" or "test" in
+            a file's name goes before its place); "-" is standard input.
+        json: Print JSON instead of a report.
+
+    Returns:
+        1 if there is an error among the findings, else 0.
+
+    Raises:
+        ConfigError: No files, or options that do not go together.
+    """
+    if not files:
+        raise ConfigError("no files to look at; expected at least one, such as train.tsv")
+    diagnosis = diagnose_files([str(file) for file in files], read)
+    console = Console(highlight=False, emoji=False, markup=False)
+    if json:
+        print(json_format.dumps(diagnosis.to_json(), ensure_ascii=False, indent=2))
+    else:
+        for part in _report(diagnosis, files):
+            console.print(part)
+    return 1 if diagnosis.errors else 0
+
+
+def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:
+    yield ""
+    for file in diagnosis.files:
+        yield _heading(file)
+    if diagnosis.files:
+        yield _counts(diagnosis.files)
+        yield ""
+        yield from _classes(diagnosis.files)
+    for severity, findings in groupby(diagnosis.findings, key=lambda found: found.severity):
+        own = list(findings)
+        title = severity if severity == "info" or len(own) == 1 else severity + "s"
+        yield Text(f"{len(own)} {title}", style=_STYLES[severity])
+        for finding in own:
+            yield _finding(finding)
+        yield ""
+    if not diagnosis.findings:
+        yield f"Nothing to complain about in {len(files)} file{'s' * (len(files) != 1)}."
+
+
+def _heading(file: FileReport) -> Text:
+    columns = f"text from column {visible(file.text_column)!r}"
+    if file.label_column:
+        columns += f", labels from column {visible(file.label_column)!r}"
+    text = Text.assemble((file.role, "bold"), f"  {visible(file.path)}\n")
+    text.append(f"format {file.format}, {columns}", style="dim")
+    for note in file.notes:
+        text.append(f"\n- {visible(note)}", style="dim")
+    return text.append("\n")
+
+
+def _counts(files: tuple[FileReport, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("")
+    for name in ("texts", "distinct", "empty", "words: min", "median", "mean", "p95", "max"):
+        table.add_column(name, justify="right")
+    for file in files:
+        words = file.words
+        shown = (file.texts, file.distinct, file.empty, words.min, words.median, words.mean)
+        cells = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in shown]
+        table.add_row(file.role, *cells, f"{words.p95:,}", f"{words.max:,}")
+    return table
+
+
+def _classes(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
+    names = list(dict.fromkeys(label for file in files for label, _, _ in file.classes))
+    if not names:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("class", overflow="fold")
+    for file in files:
+        table.add_column(file.role, justify="right")
+    shares = [{label: (n, share) for label, n, share in file.classes} for file in files]
+    for name in names[:MOST_CLASSES]:
+        found = [own.get(name) for own in shares]
+        cells = [f"{own[0]:,} ({own[1]:.1%})" if own else "-" for own in found]
+        table.add_row(visible(name), *cells)
+    if len(names) > MOST_CLASSES:
+        table.add_row(f"and {len(names) - MOST_CLASSES:,} more")
+    yield table
+    yield ""
+
+
+def _finding(finding: Finding) -> Group:
+    head = Text.assemble((finding.code, "dim"), f" {visible(finding.message)}")
+    parts = [Padding(head, (0, 0, 0, 2), expand=False)]
+    if finding.where:
+        places = Text("at " + visible("; ".join(_shorter(finding.where))), style="dim")
+        parts.append(Padding(places, (0, 0, 0, 4), expand=False))
+    if finding.fix:
+        fix = "\n".join(map(visible, finding.fix.split("\n")))
+        parts.append(Padding(Text(fix), (0, 0, 0, 4), expand=False))
+    return Group(*parts)
+
+
+def _shorter(places: tuple[str, ...]) -> Iterator[str]:
+    """Places without the file's name where it is the one before's."""
+    last = ""
+    for place in places:
+        file, colon, rest = place.partition(":")
+        yield rest if colon and file == last else place
+        last = file if colon else last
+
+
+def visible(text: str) -> str:
+    """Text for a terminal: what cannot be printed, such as an escape sequence, is spelt out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

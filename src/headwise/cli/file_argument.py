@@ -1,0 +1,19 @@
+"""Files on the command line, "-" for standard input among them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, Token
+
+
+def _path(type_: object, tokens: Sequence[Token]) -> Path:
+    """Let "-" pass, but no misspelt option."""
+    value = tokens[0].value
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"unknown option {value} (write ./{value} for a file of this name)")
+    return Path(value)
+
+
+FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
+"""A file to read; an argument that looks like an option is refused."""

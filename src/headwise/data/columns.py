@@ -1,0 +1,156 @@
+"""Choose the column of the texts and the column of the labels, and say why."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwise.data.errors import DataError
+from headwise.data.formats.jsonl import as_text
+from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
+from headwise.data.source import Record, Source
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the chosen columns; no label column where there is none."""
+
+    text: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    values: list[str]
+    strings: bool  # at least one value is a string, as none need be in JSON
+
+    @property
+    def words(self) -> float:
+        """Mean number of words."""
+        return sum(len(value.split()) for value in self.values) / len(self.values)
+
+    @property
+    def distinct(self) -> int:
+        return len(set(self.values))
+
+    @property
+    def categorical(self) -> bool:
+        """Few, short, recurring values, none missing."""
+        few = 1 if len(self.values) < 4 else len(self.values) // 2
+        return self.distinct <= few and self.words <= 3 and all(map(str.strip, self.values))
+
+    @property
+    def measured(self) -> bool:
+        """Decimal fractions: a measurement rather than a class."""
+        return all("." in value and value.replace(".", "").isdecimal() for value in self.values)
+
+
+def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns:
+    """Choose by the options, else by the columns' names, else by what is in them.
+
+    What was guessed is added to `source.notes`.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether a label column is needed; if not, it is None when in doubt.
+
+    Raises:
+        DataError: HW111 (no such column), HW131 (cannot be guessed).
+    """
+    options = source.options
+    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    columns = []
+    for name in names:
+        values = [record.fields.get(name) for record in sample]
+        strings = any(isinstance(value, str) for value in values)
+        columns.append(_Column(name, [as_text(value) for value in values], strings))
+    text = label = None
+    if options.text_column:
+        text = columns[find_column(options.text_column, names, source, "--text-column")]
+    if options.label_column and labelled:
+        label = columns[find_column(options.label_column, names, source, "--label-column")]
+    guessed = []
+    if text is None:
+        text = _text_column([c for c in columns if c is not label])
+        if text is None:
+            raise _unsure("text", columns, source)
+        guessed.append(f"text={text.name!r}")
+    if label is None and (label := _label_column([c for c in columns if c is not text])):
+        guessed.append(f"label={label.name!r}")
+    if label is None and labelled:
+        raise _unsure("label", columns, source)
+    if guessed:
+        note = f"columns guessed: {', '.join(guessed)}"
+        source.notes.append(note + " - override with --text-column/--label-column")
+    unused = [c.name for c in columns if c not in (text, label) and c.words >= 3]
+    if unused:
+        source.notes.append(f"columns of text that are not used: {', '.join(map(repr, unused))}")
+    return Columns(text.name, label.name if label else None)
+
+
+def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> int:
+    """The index of a column given by name (spelling of spaces and case aside) or number from 1.
+
+    Raises:
+        DataError: HW111.
+    """
+    if asked in names:
+        return list(names).index(asked)
+    normal = [normal_name(name) for name in names]
+    if normal.count(normal_name(asked)) == 1:
+        return normal.index(normal_name(asked))
+    if asked.isdecimal() and 1 <= int(asked) <= len(names):
+        return int(asked) - 1
+    close = difflib.get_close_matches(asked, names, n=1)
+    raise DataError(
+        "HW111",
+        f"there is no column {asked!r}",
+        expected=f"one of {', '.join(map(repr, names))}, or a number from 1 to {len(names)}",
+        advice=f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}",
+        path=source.path,
+    )
+
+
+def _text_column(columns: list[_Column]) -> _Column | None:
+    columns = [column for column in columns if column.strings]
+    if named := _by_name(columns, TEXT_NAMES):
+        return named
+    others = [c for c in columns if rank(c.name, LABEL_NAMES) is None]
+    longest = sorted(others, key=lambda column: column.words, reverse=True)
+    if len(longest) < 2 or longest[0].words >= 1.5 * longest[1].words:
+        return longest[0] if longest else None
+    varied = [column for column in others if not column.categorical]
+    return varied[0] if len(varied) == 1 else None
+
+
+def _label_column(columns: list[_Column]) -> _Column | None:
+    if named := _by_name(columns, LABEL_NAMES):
+        return named
+    found = [column for column in columns if column.categorical]
+    for better in (lambda c: c.distinct > 1, lambda c: not c.measured):
+        found = [column for column in found if better(column)] or found
+    return found[0] if len(found) == 1 else None
+
+
+def _by_name(columns: list[_Column], names: tuple[str, ...]) -> _Column | None:
+    ranked = [(place, c) for c in columns if (place := rank(c.name, names)) is not None]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+
+def _unsure(what: str, columns: list[_Column], source: Source) -> DataError:
+    shown = []
+    for number, column in enumerate(columns, start=1):
+        some = [_short(value) for value in dict.fromkeys(column.values)][:3]
+        shown.append(f"\n  {number} {column.name!r}: {', '.join(some)}")
+    return DataError(
+        "HW131",
+        f"the {what} column cannot be guessed",
+        advice=f"give --{what}-column with one of these names or numbers:{''.join(shown)}",
+        path=source.path,
+    )
+
+
+def _short(value: str) -> str:
+    value = " ".join(value.split())
+    return repr(value if len(value) <= 40 else value[:39] + "…")

@@ -1,0 +1,159 @@
+"""A file's bytes after any compression, recognised by its first bytes rather than by its name."""
+
+import bz2
+import difflib
+import gzip
+import lzma
+import shutil
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from headwise.data.errors import DataError
+
+STANDARD_INPUT = "-"
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+"""What reading damaged data raises; bz2 raises a bare OSError, which `_Bzip2` turns into one."""
+
+SIGNATURES = {
+    "gzip": b"\x1f\x8b\x08",
+    "xz": b"\xfd7zXZ\x00",
+    "bzip2": b"BZh",
+    "zip": b"PK\x03\x04",
+}
+SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
+FOREIGN = {
+    b"PAR1": "a Parquet file",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"%PDF": "a PDF file",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"SQLite format 3": "an SQLite database",
+    b"PK\x05\x06": "a zip archive without files",
+}
+
+
+def plain_name(path: str) -> str:
+    """The name of a file without the suffix of its compression, in lower case."""
+    name = Path(path).name.lower()
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix in SUFFIXES else name
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """Open `path` ("-" is standard input, which is left open afterwards), decompressed.
+
+    The stream has `read1`. Contents decide; a suffix is only trusted to tell a damaged archive.
+
+    Raises:
+        DataError: HW101 (missing, a directory, no permission), HW102, HW104.
+    """
+    with ExitStack() as stack:
+        if path == STANDARD_INPUT:
+            raw = cast(BufferedReader, sys.stdin.buffer)
+        else:
+            raw = stack.enter_context(_open(path))
+        yield _decompressed(raw, path, stack)
+
+
+def _open(path: str) -> BufferedReader:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise DataError("HW101", "no such file", advice=_similar(path), path=path) from None
+    except IsADirectoryError:
+        advice = "give a file in it"
+        raise DataError("HW101", "a directory, not a file", advice=advice, path=path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError("HW101", f"cannot be opened: {reason}", path=path) from None
+
+
+def _similar(path: str) -> str:
+    try:
+        names = [entry.name for entry in Path(path).parent.iterdir()]
+    except OSError:
+        return "its folder does not exist either"
+    close = difflib.get_close_matches(Path(path).name, names, n=1)
+    return f"did you mean {Path(path).with_name(close[0])}?" if close else ""
+
+
+def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
+    first = raw.peek(16)
+    for signature, what in FOREIGN.items():
+        if first.startswith(signature):
+            advice = "save it as csv, tsv or jsonl (UTF-8) first"
+            raise DataError("HW104", what, expected="text", advice=advice, path=path)
+    kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
+    if kind == "gzip":
+        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
+    if kind == "xz":
+        return cast(BinaryIO, stack.enter_context(lzma.LZMAFile(raw)))
+    if kind == "bzip2" and _is_bzip2(first):
+        return cast(BinaryIO, stack.enter_context(_Bzip2(raw)))
+    if kind == "zip":
+        return _only_member(raw, path, stack)
+    promised = SUFFIXES.get(Path(path).suffix.lower())
+    if promised and any(byte < 9 for byte in first):  # neither compressed nor text
+        found = f"the name promises {promised} but the file does not begin like one"
+        raise DataError("HW102", found, advice="copy or compress it again", path=path)
+    return raw
+
+
+def _is_bzip2(first: bytes) -> bool:
+    """Whether more than the letters "BZh" speaks for it; a slow pipe may show a few bytes only."""
+    magic = first[4:10]
+    return first[3:4].isdigit() and (b"1AY&SY".startswith(magic) or magic == b"\x17rE8P\x90")
+
+
+def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
+    if path == STANDARD_INPUT:  # the list of a zip's members stands at its end
+        copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        shutil.copyfileobj(raw, copy)
+        raw = cast(BufferedReader, copy)
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(raw))
+    except zipfile.BadZipFile as error:
+        advice = "copy or compress it again"
+        raise DataError("HW102", f"a damaged zip: {error}", advice=advice, path=path) from None
+    members = [m for m in archive.infolist() if not m.is_dir() and not _is_clutter(m.filename)]
+    names = [member.filename for member in members]
+    if "[Content_Types].xml" in names:
+        advice = "save it as csv (UTF-8) first"
+        raise DataError("HW104", "a spreadsheet or Office file", advice=advice, path=path)
+    if len(members) != 1:
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise DataError(
+            "HW104",
+            f"a zip of {len(members)} files" + (f" ({shown})" if names else ""),
+            expected="exactly one file",
+            advice="unpack it and give one of them",
+            path=path,
+        )
+    try:
+        return cast(BinaryIO, stack.enter_context(archive.open(members[0])))
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # such as a password
+        advice = "unpack it yourself"
+        raise DataError("HW104", f"a zip: {error}", advice=advice, path=path) from None
+
+
+def _is_clutter(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2] in (".DS_Store", "Thumbs.db")
+
+
+class _Bzip2(bz2.BZ2File):
+    def read1(self, size: int = -1) -> bytes:
+        try:
+            return super().read1(size)
+        except OSError as error:
+            if error.errno is None:
+                raise EOFError(str(error)) from None
+            raise

@@ -1,0 +1,98 @@
+"""What can be wrong with a data file, said in one line: where, what was found, what to do."""
+
+from collections.abc import Callable
+
+from headwise.errors import HeadwiseError
+
+CODES = {
+    # The file as bytes and characters.
+    "HW101": "the file cannot be opened",
+    "HW102": "a compressed file is damaged or cut short",
+    "HW103": "there is nothing to read in the file",
+    "HW104": "an archive does not hold exactly one file that can be read",
+    "HW105": "a byte or character does not belong to the encoding",
+    "HW106": "a NUL character: not text, or text in another encoding",
+    # One record.
+    "HW110": "a row has more or fewer fields than the others",
+    "HW111": "a column that was asked for is not there",
+    "HW112": "a column name occurs twice",
+    "HW113": "a header without rows",
+    "HW114": "a quoted field is not closed, or goes on after its closing quote",
+    "HW115": "a line is not valid JSON",
+    "HW116": "a line of JSON is not an object",
+    "HW117": "a JSON object lacks a field",
+    "HW118": "a text is not a string",
+    "HW119": "a tree's brackets do not fit together",
+    "HW120": "a label is missing or empty",
+    "HW121": "a line has several labels",
+    "HW122": "a tree has a label other than 0 to 4",
+    # The file as a whole.
+    "HW130": "the format cannot be guessed",
+    "HW131": "the columns cannot be guessed",
+    "HW140": "a label does not occur in the training data",
+    "HW141": "there are too few texts to split",
+    # Findings of the doctor; they are reported, never raised.
+    "HW150": "empty texts",
+    "HW151": "very short texts",
+    "HW152": "very long texts",
+    "HW153": "duplicate texts",
+    "HW154": "duplicate texts with different labels",
+    "HW155": "classes with too few texts",
+    "HW156": "labels that differ in case or spacing only",
+    "HW157": "control characters",
+    "HW158": "remains of HTML",
+    "HW159": "wrongly decoded characters",
+    "HW160": "texts that occur in two files",
+    "HW161": "labels that the training data lacks",
+    "HW162": "only one class",
+    "HW163": "no labels",
+}
+
+
+class DataError(HeadwiseError):
+    """Something in a data file that headwise cannot use.
+
+    Attributes:
+        code: One of `CODES`.
+        path: The file as the user named it ("-" is standard input).
+        line: The line of the file, from 1, or None where the whole file is meant.
+        column: The character of the line, from 1, or None.
+        found: What was found.
+        expected: What was expected; may be empty.
+        advice: What the user can do; may be empty.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        found: str,
+        *,
+        expected: str = "",
+        advice: str = "",
+        path: str = "",
+        line: int | None = None,
+        column: int | None = None,
+    ):
+        self.path, self.line, self.column = path, line, column
+        self.found, self.expected, self.advice = found, expected, advice
+        parts = [found]
+        if expected:
+            parts.append(f"expected {expected}")
+        if advice:
+            parts.append(advice)
+        place = f"{self.where}: " if self.where else ""
+        super().__init__(place + "; ".join(parts), code=code)
+
+    @property
+    def where(self) -> str:
+        """`path:line:column`, as far as it is known."""
+        return ":".join(str(part) for part in (self.path, self.line, self.column) if part)
+
+
+Report = Callable[[DataError], None]
+"""What a reader does with a record it cannot use: raise the error, or note it and go on."""
+
+
+def stop(error: DataError) -> None:
+    """The usual `Report`: the first bad record ends the reading."""
+    raise error

@@ -1,0 +1,130 @@
+"""Text files of any compression as numbered lines, in constant memory."""
+
+import codecs
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from headwise.data.compression import DAMAGED, open_bytes
+from headwise.data.errors import DataError
+from headwise.errors import ConfigError
+
+CHUNK = 1 << 18  # bytes read at a time
+
+Line = tuple[int, str]
+"""A line's number, from 1, and its text."""
+
+
+def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+    """The lines of a text file, which may be compressed (gzip, xz, bzip2, zip).
+
+    Lines end with "\\n" and nothing else: a form feed, NEL (0x85) or U+2028 stays inside its line.
+    The "\\n" is taken away, a "\\r" before it is not (see `without_returns`). A byte order mark at
+    the start is dropped.
+
+    Args:
+        path: The file; "-" is standard input.
+        encoding: Any of Python's text encodings.
+        errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
+
+    Raises:
+        DataError: HW101 to HW106.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    if errors not in ("strict", "replace"):
+        raise ConfigError(f"encoding errors: {errors!r}; expected 'strict' or 'replace'")
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)(errors)
+        b"a".decode(encoding, "replace")  # refuses codecs that do not make text, such as zlib
+    except (LookupError, UnicodeError):
+        message = f"unknown encoding {encoding!r}; try utf-8, utf-16, latin-1 or cp1252"
+        raise ConfigError(message) from None
+    return _lines(path, encoding, decoder)
+
+
+def without_returns(lines: Iterator[Line]) -> Iterator[Line]:
+    """Lines without the "\\r" of Windows line ends."""
+    for number, text in lines:
+        yield number, text.removesuffix("\r")
+
+
+def _lines(path: str, encoding: str, decoder: codecs.IncrementalDecoder) -> Iterator[Line]:
+    number, parts, start = 1, [], True  # parts: the pieces so far of the line `number`
+    with open_bytes(path) as stream:
+        more = True
+        while more:
+            chunk = _read(stream, path, number)
+            more = bool(chunk)
+            state = decoder.getstate()
+            failure = None
+            try:
+                text = decoder.decode(chunk, final=not more)
+            except UnicodeDecodeError as error:
+                failure = error
+                decoder.setstate(state)
+                text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
+            if start and text:
+                text, start = text.removeprefix("\ufeff"), False
+            *ended, rest = text.split("\n")
+            for piece in ended:
+                parts.append(piece)
+                yield number, _checked("".join(parts), path, number)
+                number, parts = number + 1, []
+            parts.append(rest)
+            if failure:
+                column = sum(map(len, parts)) + 1
+                raise _undecodable(failure, encoding, path, number, column)
+    if last := "".join(parts):
+        yield number, _checked(last, path, number)
+    elif number == 1:
+        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+
+
+def _read(stream: BinaryIO, path: str, number: int) -> bytes:
+    """The next bytes: what a pipe has at hand rather than a full chunk."""
+    try:
+        return stream.read1(CHUNK)  # type: ignore[attr-defined]
+    except DAMAGED as error:
+        raise DataError(
+            "HW102",
+            f"the compressed file is damaged or cut short here ({error})",
+            advice="copy or compress it again",
+            path=path,
+            line=number,
+        ) from None
+    except OSError as error:
+        raise DataError("HW101", f"reading failed: {error.strerror or error}", path=path) from None
+
+
+def _checked(text: str, path: str, number: int) -> str:
+    if "\0" in text:
+        raise DataError(
+            "HW106",
+            "a NUL character",
+            expected="text",
+            advice="if the file was saved as 'Unicode' give --encoding utf-16, "
+            "else it is no text file or is damaged",
+            path=path,
+            line=number,
+            column=text.index("\0") + 1,
+        )
+    return text
+
+
+def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int, column: int) -> DataError:
+    byte = error.object[error.start]
+    if line == column == 1 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        better = "its byte order mark shows utf-16: give --encoding utf-16"
+    elif codecs.lookup(encoding).name == "utf-8":
+        guess = "cp1252" if 0x80 <= byte < 0xA0 else "latin-1"
+        better = f"give --encoding {guess} if the file is older than Unicode"
+        better += ", or --encoding-errors replace to read such bytes as U+FFFD"
+    else:
+        better = "give the file's own --encoding, or --encoding-errors replace"
+    return DataError(
+        "HW105",
+        f"byte 0x{byte:02x}, which is not valid {encoding}",
+        advice=better,
+        path=path,
+        line=line,
+        column=column,
+    )

@@ -1,0 +1,115 @@
+"""Comma-separated values (RFC 4180) with any delimiter.
+
+A field that begins with a quotation mark ends with one; inside, a doubled mark stands for one, and
+delimiters and line ends are part of the field. Elsewhere a quotation mark is a character like any
+other.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from headwise.data.errors import DataError
+from headwise.data.files import Line
+from headwise.data.source import Source, look_ahead
+from headwise.errors import ConfigError
+
+DELIMITERS = ",;\t|"
+LONGEST_FIELD = 1 << 27  # characters; a quote that is still open then was never meant as one
+
+Cells = tuple[int, list[str]]
+"""A record's first line and its fields."""
+
+
+def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
+    """The records of a csv file, blank lines left out."""
+    delimiter = source.options.delimiter
+    if delimiter is None:
+        head, lines = look_ahead(lines, count=100)
+        delimiter = guess_delimiter(head)
+        if delimiter != ",":
+            source.notes.append(f"fields are separated by {delimiter!r} - override with --delimiter")
+    delimiter = delimiter.replace("\\t", "\t")
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise ConfigError(f"delimiter {delimiter!r}; expected one character, such as ';' or '\\t'")
+    yield from _records(lines, delimiter, source)
+
+
+def guess_delimiter(head: list[Line]) -> str:
+    """The delimiter that gives the most rows the same number of fields, at least two."""
+
+    def agreement(delimiter: str) -> float:
+        quiet = Source("", report=lambda error: None)
+        rows = list(islice(_records(iter(head), delimiter, quiet), 100))
+        counts = Counter(len(cells) for _, cells in rows)
+        common, times = counts.most_common(1)[0] if counts else (0, 0)
+        return times / len(rows) if common > 1 else 0.0
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[Cells]:
+    for number, text in lines:
+        if '"' in text:
+            try:
+                yield number, _quoted(number, text, lines, delimiter, source.path)
+            except DataError as error:
+                source.report(error)
+        elif text.strip(" \r"):
+            yield number, text.removesuffix("\r").split(delimiter)
+        else:
+            source.blank += 1
+
+
+def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:
+    """The fields of a record that starts with the line `text` and may take more `lines`."""
+    cells, at = [], 0
+    while True:
+        if not text.startswith('"', at):
+            end = text.find(delimiter, at)
+            if end < 0:
+                return [*cells, text[at:].removesuffix("\r")]
+            cells.append(text[at:end])
+            at = end + 1
+            continue
+        opening, parts, length = (number, at + 1), [], 0
+        at += 1
+        while True:
+            end = text.find('"', at)
+            if end < 0:  # the field goes on in the next line
+                parts.append(text[at:])
+                length += len(parts[-1])
+                following = next(lines, None)
+                if following is None or length > LONGEST_FIELD:
+                    raise DataError(
+                        "HW114",
+                        "a quotation mark that is never closed",
+                        expected='a closing " before the end of the file',
+                        advice='write a " inside a quoted field as ""',
+                        path=path,
+                        line=opening[0],
+                        column=opening[1],
+                    )
+                parts.append("\n")
+                (number, text), at = following, 0
+            elif text.startswith('"', end + 1):
+                parts.append(text[at : end + 1])
+                at = end + 2
+            else:
+                parts.append(text[at:end])
+                at = end + 1
+                break
+        cells.append("".join(parts))
+        if at == len(text) or text[at:] == "\r":
+            return cells
+        if text[at] != delimiter:
+            raise DataError(
+                "HW114",
+                f"{text[at]!r} after a closing quotation mark",
+                expected=f"{delimiter!r} or the end of the line",
+                advice='write a " inside a quoted field as ""',
+                path=path,
+                line=number,
+                column=at + 1,
+            )
+        at += 1

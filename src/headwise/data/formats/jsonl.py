@@ -1,0 +1,74 @@
+"""JSON Lines: one JSON object a line, blank lines left out."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from headwise.data.files import Line
+from headwise.data.source import Record, Source
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+    """One record an object; its values are left as JSON gives them."""
+    for number, text in lines:
+        if not text.strip():
+            source.blank += 1
+            continue
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            source.report(
+                source.error(
+                    "HW115", f"invalid JSON: {error.msg}", number, error.colno, advice=_advice(text)
+                )
+            )
+            continue
+        except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
+            source.report(source.error("HW115", f"JSON that cannot be read: {error}", number))
+            continue
+        if not isinstance(row, dict):
+            source.report(
+                source.error(
+                    "HW116",
+                    f"JSON {_kind(row)}",
+                    number,
+                    expected="one object a line",
+                    advice=_advice(text),
+                )
+            )
+        elif "\\u" in text and (bad := _SURROGATE.search(json.dumps(row, ensure_ascii=False))):
+            if source.options.encoding_errors == "strict":
+                found = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
+                advice = "give --encoding-errors replace to read it as U+FFFD"
+                source.report(source.error("HW105", found, number, advice=advice))
+            else:
+                yield Record(number, {name: _replaced(value) for name, value in row.items()})
+        else:
+            yield Record(number, row)
+
+
+def as_text(value: object) -> str:
+    """A JSON value as a string: a string is itself, null is empty, all else its JSON text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _replaced(value: object) -> object:
+    return _SURROGATE.sub("\ufffd", as_text(value)) if isinstance(value, str) else value
+
+
+def _kind(value: object) -> str:
+    names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
+    return names.get(type(value), "number")
+
+
+def _advice(text: str) -> str:
+    """What to do about a file that looks like one large JSON document."""
+    if text.lstrip().startswith("["):
+        return "turn an array into lines first, for example with: jq -c '.[]' file.json"
+    if text.strip() == "{":
+        return "put every object on one line, for example with: jq -c . file.json"
+    return ""

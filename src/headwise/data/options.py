@@ -1,0 +1,41 @@
+"""How data files are read: every choice that headwise would otherwise guess."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+FormatName = Literal["csv", "tsv", "jsonl", "label-text", "fasttext", "sst", "text"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How data files are read. What is not given is guessed, and the guess is told."""
+
+    format: FormatName | None = None
+    """The files' format; guessed from the name and the first lines by default."""
+
+    text_column: str | None = None
+    """The column of the text: its name, or its number from 1."""
+
+    label_column: str | None = None
+    """The column of the label: its name, or its number from 1."""
+
+    header: bool | None = None
+    """Whether the first row of a csv or tsv file names the columns."""
+
+    delimiter: str | None = None
+    """What separates the fields of a csv file, or the label from the text; "\\\\t" is a tab."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    sst_unit: Literal["sentences", "phrases"] = "sentences"
+    """Which nodes of sentiment trees become texts: the roots, or all of them."""
+
+    sst_labels: Literal["five", "binary"] = "five"
+    """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""
+
+
+DEFAULT = ReadOptions()

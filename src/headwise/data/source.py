@@ -1,0 +1,72 @@
+"""What a format needs to know about the file it reads."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
+
+from headwise.data.errors import DataError, Report, stop
+from headwise.data.options import DEFAULT, ReadOptions
+
+
+class Record(NamedTuple):
+    """One record: the line it starts on, and its fields in the file's order.
+
+    Fields are strings, but for JSON, where they are any JSON value.
+    """
+
+    line: int
+    fields: dict[str, object]
+
+
+@dataclass
+class Source:
+    """A file being read: its options, and what is learned on the way."""
+
+    path: str
+    options: ReadOptions = DEFAULT
+    report: Report = stop
+    notes: list[str] = field(default_factory=list)
+    neutral: int = 0
+    """Sentiment trees (or phrases) left out because their label is neutral."""
+    blank: int = 0
+    """Blank lines, which are no records."""
+
+    def error(
+        self,
+        code: str,
+        found: str,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        expected: str = "",
+        advice: str = "",
+    ) -> DataError:
+        """An error in this file, to be raised; or to be reported, if the record can be left out."""
+        place = {"path": self.path, "line": line, "column": column}
+        return DataError(code, found, expected=expected, advice=advice, **place)
+
+
+Item = TypeVar("Item", bound=Sequence)
+
+
+def look_ahead(
+    items: Iterator[Item], count: int = 1000, budget: int = 1 << 20
+) -> tuple[list[Item], Iterator[Item]]:
+    """The first items, and an iterator that yields them again and then the rest; fit for pipes.
+
+    Stops after `count` items, or when the last parts of the items (a line's text, a record's
+    fields) together hold `budget` characters.
+    """
+    head, size = [], 0
+    for item in islice(items, count):
+        head.append(item)
+        last = item[-1]
+        size += len(last) if isinstance(last, str) else sum(map(len, map(str, _cells(last))))
+        if size >= budget:
+            break
+    return head, chain(head, items)
+
+
+def _cells(fields: dict | list) -> Iterable:
+    return fields.values() if isinstance(fields, dict) else fields

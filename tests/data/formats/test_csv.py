@@ -1,0 +1,106 @@
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.formats.csv import guess_delimiter, read_cells
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source
+from headwise.errors import ConfigError
+
+
+def lines(text):
+    """As read_lines gives them: returns stay."""
+    return iter(list(enumerate(text.removesuffix("\n").split("\n"), start=1)))
+
+
+def cells(text, delimiter=",", report=None):
+    source = Source("a.csv", ReadOptions(delimiter=delimiter))
+    if report is not None:
+        source.report = report.append
+    return list(read_cells(lines(text), source))
+
+
+def test_quoted_fields():
+    text = 'a,"b, c",d\n"say ""hi""",,""\nx"y",5" disk,z\n'
+    assert cells(text) == [
+        (1, ["a", "b, c", "d"]),
+        (2, ['say "hi"', "", ""]),
+        (3, ['x"y"', '5" disk', "z"]),
+    ]
+
+
+def test_a_record_has_the_line_on_which_it_starts():
+    text = 'a,"one\ntwo\r\n\nfour"\nb,c\n\n"d\n",e\r\n'
+    assert cells(text) == [(1, ["a", "one\ntwo\r\n\nfour"]), (5, ["b", "c"]), (7, ["d\n", "e"])]
+
+
+def test_windows_line_ends():
+    assert cells('a,b\r\n"c",d\r\ne,"f"\r\n') == [(1, ["a", "b"]), (2, ["c", "d"]), (3, ["e", "f"])]
+
+
+def test_an_unclosed_quote_is_located_where_it_opens(fails):
+    assert fails(cells, 'a,b\nc,"d\ne,f\n') == ("HW114", 2, 3)
+    assert fails(cells, '"a"",b\n') == ("HW114", 1, 1)
+
+
+def test_text_after_a_closing_quote_is_located(fails):
+    assert fails(cells, 'a,b\n"c\nd" e,f\n') == ("HW114", 3, 3)
+
+
+def test_reading_goes_on_after_a_reported_record():
+    problems = []
+    assert cells('"a" b,c\nd,e\n', report=problems) == [(2, ["d", "e"])]
+    assert [problem.code for problem in problems] == ["HW114"]
+
+
+def test_an_open_quote_does_not_eat_memory_without_end(monkeypatch, fails):
+    monkeypatch.setattr("headwise.data.formats.csv.LONGEST_FIELD", 100)
+    assert fails(cells, '"a\n' + "b" * 60 + "\n" + "c" * 60 + '\nd"\n') == ("HW114", 1, 1)
+
+
+def test_fields_beyond_the_limit_of_the_csv_module():
+    assert len(cells('"' + "x" * 1_000_000 + '",b')[0][1][0]) == 1_000_000
+
+
+@pytest.mark.parametrize("delimiter", ",;\t|")
+def test_the_delimiter_is_guessed(delimiter):
+    rows = ["text|label", "well, good; very\tgood|pos", "bad, bad|neg", "so; so|neg"]
+    rows = [delimiter.join(f'"{cell}"' for cell in row.split("|")) for row in rows]
+    assert guess_delimiter(list(lines("\n".join(rows)))) == delimiter
+
+
+def test_commas_in_text_do_not_hide_a_semicolon():
+    assert guess_delimiter(list(lines("text;label\na, b, c;pos\nd, e;neg\nf;neg"))) == ";"
+
+
+def test_a_delimiter_of_two_characters():
+    assert cells("a\tb", "\\t") == [(1, ["a", "b"])]
+    for wrong in ("::", '"', "\n"):
+        with pytest.raises(ConfigError, match="delimiter"):
+            cells("a", wrong)
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0")) | st.sampled_from(
+    ['"', '""', "a\r\nb", "a\nb\x85c\u2028", "😀, ok", '"quoted"', " ", "\r"]
+)
+
+
+@given(st.lists(st.lists(CELL, min_size=2, max_size=4), min_size=1), st.sampled_from(",;\t|"))
+@settings(max_examples=150, deadline=None)
+def test_what_pythons_writer_writes_is_read_back(rows, delimiter):
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter).writerows(rows)
+    assert [own for _, own in cells(buffer.getvalue(), delimiter)] == rows
+
+
+@given(st.lists(st.text('ab",\n', max_size=12), min_size=1, max_size=6).map("\n".join))
+@settings(max_examples=200, deadline=None)
+def test_whatever_pythons_strict_reader_accepts_is_read_alike(text):
+    try:
+        expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error:
+        return
+    assert [own for _, own in cells(text) if own] == expected

@@ -1,0 +1,68 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.formats.jsonl import as_text, read_records
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source
+
+
+def records(text, report=None, **options):
+    source = Source("a.jsonl", ReadOptions(**options))
+    if report is not None:
+        source.report = report.append
+    return list(read_records(enumerate(text.split("\n"), start=1), source))
+
+
+def test_objects_and_blank_lines():
+    text = '{"text": "a"}\r\n\n  \n{"text": "b", "n": [1]}'
+    assert records(text) == [(1, {"text": "a"}), (4, {"text": "b", "n": [1]})]
+
+
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [
+        ('{"text": "a" "b"}', ("HW115", 2, 14)),
+        ('{"text": "a"', ("HW115", 2, 13)),
+        ('{"text": "a"} {}', ("HW115", 2, 15)),
+        ("[" * 100_000, ("HW115", 2, None)),
+        ('{"n": ' + "9" * 5000 + "}", ("HW115", 2, None)),
+        ("[1]", ("HW116", 2, None)),
+        ("3", ("HW116", 2, None)),
+        ("null", ("HW116", 2, None)),
+        (r'{"text": "\ud800"}', ("HW105", 2, None)),
+    ],
+)
+def test_lines_that_cannot_be_used(fails, line, where):
+    assert fails(records, '{"text": "a"}\n' + line) == where
+    problems = []
+    assert len(records(f'{line}\n{{"text": "a"}}', report=problems)) == 1
+    assert len(problems) == 1
+
+
+def test_whole_documents_get_advice():
+    with pytest.raises(Exception, match=r"jq -c '\.\[\]'"):
+        records('[\n{"text": "a"}\n]')
+    with pytest.raises(Exception, match=r"jq -c \. "):
+        records('{\n"text": "a"\n}')
+
+
+def test_half_surrogates_are_replaced_on_request():
+    text = r'{"text": "a\ud800b", "n": 1, "ok": "\ud83d\ude00"}'
+    replaced = records(text, encoding_errors="replace")
+    assert replaced[0].fields == {"text": "a\ufffdb", "n": 1, "ok": "😀"}
+
+
+def test_values_as_text():
+    assert list(map(as_text, ["a", 1, 1.5, True, None, [1, "ä"]])) == [
+        "a", "1", "1.5", "true", "", '[1, "ä"]',
+    ]  # fmt: skip
+
+
+@given(st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none())), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_what_json_writes_is_read_back(rows, ascii_only):
+    lines = "\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
+    assert [record.fields for record in records(lines)] == rows

@@ -1,0 +1,31 @@
+from headwise.data.formats.label_text import read_records
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source
+
+
+def records(text, **options):
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    source = Source("a", ReadOptions(**options))
+    return [(n, *fields.values()) for n, fields in read_records(lines, source)]
+
+
+def test_a_tab_in_every_line_separates():
+    assert records("1\tgood film \n\n0\ta\tb\r\n1\t\n") == [
+        (1, "1", "good film "),
+        (3, "0", "a\tb"),
+        (4, "1", ""),
+    ]
+
+
+def test_else_a_space_separates():
+    assert records("1 a\tgood film\n0 no\n") == [(1, "1", "a\tgood film"), (2, "0", "no")]
+
+
+def test_another_separator():
+    assert records("pos|a good|film\n", delimiter="|") == [(1, "pos", "a good|film")]
+    assert records("a b\tc", delimiter="\\t") == [(1, "a b", "c")]
+
+
+def test_a_line_without_separator_is_located(fails):
+    assert fails(records, "1 good\nbad\n") == ("HW120", 2, None)
+    assert fails(records, "1\tgood\nbad film\n", delimiter="\t") == ("HW120", 2, None)

@@ -1,0 +1,51 @@
+import csv
+import io
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.formats.tsv import read_cells, unquoted
+from headwise.data.source import Source
+
+
+def cells(text):
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    return list(read_cells(lines, Source("a.tsv")))
+
+
+def test_a_stray_quote_does_not_swallow_the_next_lines():
+    text = '1\t"great\n0\tsay "no" twice"\n1\t"a" and "b"\n'
+    assert cells(text) == [
+        (1, ["1", '"great']),
+        (2, ["0", 'say "no" twice"']),
+        (3, ["1", '"a" and "b"']),
+    ]
+
+
+def test_properly_quoted_fields_are_unquoted():
+    assert unquoted('"say ""hi"""') == 'say "hi"'
+    assert unquoted('"great"') == "great"
+    assert unquoted('""') == ""
+    for raw in ('"', '"a', 'a"', '"a"b"', '"""', 'a"b'):
+        assert unquoted(raw) == raw
+
+
+def test_blank_lines_windows_line_ends_and_empty_fields():
+    assert cells("a\tb\r\n\r\n\n\t\r\n0\t \n") == [
+        (1, ["a", "b"]),
+        (4, ["", ""]),
+        (5, ["0", " "]),
+    ]
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\t\r\n")) | st.sampled_from(
+    ['"', '""', '"great', 'say "hi"', "a\x85b\u2028c", "😀"]
+)
+
+
+@given(st.lists(st.lists(CELL, min_size=2, max_size=4), min_size=1))
+@settings(max_examples=150, deadline=None)
+def test_what_pandas_and_spreadsheets_write_is_read_back(rows):
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, dialect="excel-tab").writerows(rows)
+    assert [own for _, own in cells(buffer.getvalue())] == rows

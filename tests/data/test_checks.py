@@ -1,0 +1,79 @@
+import pytest
+
+from headwise.data.checks import check_file, count, places
+from headwise.data.columns import Columns
+from headwise.data.dataset import Dataset
+from headwise.data.example import Example
+
+
+def findings(*pairs, role="train"):
+    examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
+    data = Dataset(examples, "f", "csv", Columns("text", "label"))
+    words = [len(example.text.split()) for example in examples]
+    return {found.code: found for found in check_file(role, data, words)}
+
+
+CLEAN = [(f"a good film number {i}", "ab"[i % 2]) for i in range(20)]
+
+
+def test_nothing_is_found_in_clean_data():
+    assert findings(*CLEAN) == {}
+    assert findings() == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "text", "label"),
+    [
+        ("HW150", "warning", " \t", "a"),
+        ("HW151", "info", "good", "a"),
+        ("HW152", "info", "good " * 600, "a"),
+        ("HW153", "info", "A good film  number 2", "a"),
+        ("HW154", "warning", "a good film number 2", "b"),
+        ("HW155", "warning", "another bad film then", "c"),
+        ("HW156", "warning", "another bad film then", "A"),
+        ("HW157", "info", "a\x85 b c d e", "a"),
+        ("HW158", "info", "well<br />no &amp; a b", "a"),
+        ("HW159", "warning", "it\u00e2\u20ac\u2122s a caf\u00c3\u00a9 b", "a"),
+    ],
+)
+def test_one_bad_text_is_found_at_its_line(code, severity, text, label):
+    found = findings(*CLEAN, (text, label))[code]
+    assert found.severity == severity
+    assert found.fix
+    expected = {"HW154": "f:3 (a), 21 (b)", "HW155": "f"}.get(code, "f:21")
+    assert found.where == (expected,)
+
+
+def test_good_text_is_not_suspected():
+    fine = ["a < b > c", "AT&T; R&D", "<unk> was here", "café naïve", "Ã", "tab\there", "👍🏽 é"]
+    assert findings(*CLEAN, *((text + " a b c d", "a") for text in fine)) == {}
+
+
+def test_one_word_is_not_short_among_short_texts():
+    assert "HW151" not in findings(*((f"w{i}", "ab"[i % 2]) for i in range(20)))
+
+
+def test_classes_are_only_judged_where_they_are_learned():
+    pair = [("one film", "a"), ("two films", "a")]
+    assert findings(*pair)["HW162"].severity == "error"
+    assert "HW155" in findings(*pair)
+    assert findings(*pair, role="test") == {}
+    assert set(findings(("one", None), ("two", None))) == {"HW163"}
+
+
+def test_spellings_of_a_label():
+    pairs = [(f"text {i}", label) for i, label in enumerate(["Not Ok"] * 9 + ["notok", "yes"])]
+    found = findings(*pairs)["HW156"]
+    assert found.message.endswith("'Not Ok' (9), 'notok' (1)")
+    assert found.where == ("f:10",)
+
+
+def test_only_some_places_are_shown():
+    data = Dataset([], "f", "csv", Columns("text"))
+    assert places(data, range(1, 6)) == ("f:1", "f:2", "f:3", "f:4", "f:5")
+    assert places(data, iter(range(1, 2001)))[5:] == ("and 1,995 more",)
+
+
+def test_counts_are_english():
+    assert [count(n, "text") for n in (0, 1, 2000)] == ["0 texts", "1 text", "2,000 texts"]
+    assert count(2, "class") == "2 classes"

@@ -1,0 +1,70 @@
+import pytest
+
+from headwise.data.columns import Columns, choose_columns
+from headwise.data.options import ReadOptions
+from headwise.data.source import Record, Source
+
+LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
+
+
+def choose(columns, *, labelled=True, **options):
+    names, rows = list(columns), zip(*columns.values(), strict=True)
+    sample = [Record(i, dict(zip(names, row, strict=True))) for i, row in enumerate(rows, 1)]
+    source = Source("a.csv", ReadOptions(**options))
+    return choose_columns(sample, source, labelled=labelled), source.notes
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "label"),
+    [
+        ({"text": LONG, "label": list("aabb")}, "text", "label"),
+        ({"Class": list("abcd"), "Review": list("efgh")}, "Review", "Class"),
+        ({"title": LONG, "body": list("efgh"), "y": list("abcd")}, "body", "y"),
+        ({"1": list("0123"), "2": ["9", "9", "1", "9"], "3": LONG}, "3", "2"),
+        ({"k": list("aabb"), "w": ["ab", "cd", "ef", "gh"]}, "w", "k"),
+        ({"w": ["ab", "cd", "ef", "gh"], "k": list("aabb"), "source": ["x"] * 4}, "w", "k"),
+        ({"t": LONG, "k": list("aabb"), "n": ["0.5", "1.5", "0.5", "0.5"]}, "t", "k"),
+        ({"t": LONG, "k": ["a"] * 4}, "t", "k"),
+        ({"text": LONG, "k": [1, 1, 0, 0]}, "text", "k"),
+        ({"text": [1, "b", "c", "d"], "label": [True, False, True, False]}, "text", "label"),
+    ],
+)
+def test_guesses(columns, text, label):
+    chosen, notes = choose(columns)
+    assert chosen == Columns(text, label)
+    assert notes[0].startswith(f"columns guessed: text={text!r}, label={label!r} - override")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"sentence_A": LONG, "sentence_B": LONG[::-1], "label": list("aabb")},
+        {"t": LONG, "k": list("aabb"), "m": list("abab")},
+        {"t": LONG, "id": list("abcd")},
+        {"n": [1, 2, 3, 4], "label": list("aabb")},
+    ],
+)
+def test_doubt_lists_the_columns(columns):
+    with pytest.raises(Exception, match="HW131") as caught:
+        choose(columns)
+    for number, name in enumerate(columns, start=1):
+        assert f"\n  {number} {name!r}: " in str(caught.value)
+
+
+def test_without_labels_doubt_about_them_does_not_matter():
+    assert choose({"t": LONG, "id": list("abcd")}, labelled=False)[0] == Columns("t")
+    assert choose({"t": LONG}, labelled=False, label_column="y")[0] == Columns("t")
+
+
+def test_what_is_asked_for_wins():
+    columns = {"text": LONG, "label": list("aabb"), "Star Rating": list("abab"), "7": LONG}
+    asked, notes = choose(columns, text_column="7", label_column="star-rating")
+    assert asked == Columns("7", "Star Rating")
+    assert notes == ["columns of text that are not used: 'text'"]
+    assert choose(columns, text_column="4", label_column="3")[0] == Columns("7", "Star Rating")
+
+
+@pytest.mark.parametrize("asked", ["labl", "0", "3", "²"])
+def test_a_column_that_is_not_there(asked):
+    with pytest.raises(Exception, match=r"HW111.*one of 'text', 'label'"):
+        choose({"text": LONG, "label": list("aabb")}, label_column=asked)

@@ -1,0 +1,145 @@
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+
+import pytest
+
+from headwise.data.errors import DataError
+from headwise.data.files import read_lines
+
+TEXT = "one\ntwo\n" * 50
+PACKED = {
+    "gz": gzip.compress(TEXT.encode()),
+    "xz": lzma.compress(TEXT.encode()),
+    "bz2": bz2.compress(TEXT.encode()),
+}
+
+
+def zipped(**members: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name.replace("__", "/"), text)
+    return buffer.getvalue()
+
+
+def stdin_of(data: bytes) -> io.TextIOWrapper:
+    class Pipe(io.RawIOBase):
+        def __init__(self):
+            self.data = io.BytesIO(data)
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            piece = self.data.read(min(len(buffer), 7))
+            buffer[: len(piece)] = piece
+            return len(piece)
+
+    return io.TextIOWrapper(io.BufferedReader(Pipe()))
+
+
+@pytest.mark.parametrize("kind", [*PACKED, "zip"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".txt"])
+def test_contents_decide_whatever_the_name(write, kind, suffix):
+    path = write("file" + suffix, PACKED.get(kind) or zipped(a=TEXT))
+    assert [text for _, text in read_lines(path)] == TEXT.split()
+
+
+def test_plain_text_named_gz_is_read(write):
+    assert list(read_lines(write("a.gz", "plain\n"))) == [(1, "plain")]
+
+
+def test_concatenated_gzip_members_are_all_read(write):
+    path = write("a.gz", gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    assert [text for _, text in read_lines(path)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", [*PACKED, "zip", "plain"])
+def test_standard_input_need_not_be_seekable_and_stays_open(monkeypatch, kind):
+    data = {"zip": zipped(a=TEXT), "plain": TEXT.encode(), **PACKED}[kind]
+    monkeypatch.setattr(sys, "stdin", stdin_of(data))
+    assert [text for _, text in read_lines("-")] == TEXT.split()
+    assert not sys.stdin.buffer.closed
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_cut_archive_is_located(write, fails, kind):
+    path = write("a." + kind, PACKED[kind][:-6])
+    code, line, _ = fails(read_lines, path)
+    assert code == "HW102"
+    assert line is not None
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_damaged_archive_is_an_error(write, fails, kind):
+    data = bytearray(PACKED[kind])
+    middle = len(data) // 2
+    data[middle : middle + 4] = b"\xff\x00\xff\x00"
+    assert fails(read_lines, write("a." + kind, bytes(data)))[0] == "HW102"
+
+
+def test_damage_late_in_a_file_is_found_after_the_good_lines(write):
+    lines = [f"line {i} {hash(str(i))}" for i in range(60_000)]
+    path = write("a.gz", gzip.compress("\n".join(lines).encode())[:-50_000])
+    seen = []
+    with pytest.raises(DataError) as caught:
+        seen.extend(text for _, text in read_lines(path))
+    assert len(seen) > 1000
+    assert seen == lines[: len(seen)]
+    assert caught.value.line == len(seen) + 1
+
+
+def test_a_name_that_promises_an_archive(write, fails):
+    assert fails(read_lines, write("a.gz", b"\0\0\0\1garbage"))[0] == "HW102"
+
+
+def test_a_zip_of_several_files_names_them(write):
+    path = write("a.zip", zipped(**{"train.csv": "a", "test.csv": "b"}))
+    with pytest.raises(DataError, match=r"HW104.*2 files \(train.csv, test.csv\)"):
+        list(read_lines(path))
+
+
+def test_the_clutter_of_a_mac_does_not_count(write):
+    path = write("a.zip", zipped(**{"a.csv": "x\n", "__MACOSX__._a.csv": "?", ".DS_Store": "?"}))
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.namelist()) == 3
+    data = zipped(**{"a.csv": "x\n", ".DS_Store": "?"})
+    assert list(read_lines(write("b.zip", data))) == [(1, "x")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        zipped(),
+        zipped(**{"[Content_Types].xml": "", "xl__sheet.xml": ""}),
+        b"PAR1....",
+        b"%PDF-1.4",
+        b"\x28\xb5\x2f\xfd....",
+    ],
+)
+def test_files_that_are_no_text(write, fails, data):
+    assert fails(read_lines, write("a", data))[0] == "HW104"
+
+
+def test_a_damaged_zip(write, fails):
+    assert fails(read_lines, write("a.zip", zipped(a=TEXT)[:-30]))[0] == "HW102"
+
+
+def test_missing_files_and_directories(write, tmp_path, fails):
+    write("reviews.tsv", "a")
+    with pytest.raises(DataError, match=r"HW101.*did you mean .*reviews.tsv\?"):
+        list(read_lines(str(tmp_path / "review.tsv")))
+    assert fails(read_lines, str(tmp_path))[0] == "HW101"
+    assert fails(read_lines, str(tmp_path / "no" / "file"))[0] == "HW101"
+    assert fails(read_lines, "a\0b")[0] == "HW101"
+
+
+def test_a_gzip_bomb_is_streamed(write):
+    path = write("bomb.gz", gzip.compress(b"0 good film\n" * 3_000_000, compresslevel=1))
+    lines = read_lines(path)
+    assert next(lines) == (1, "0 good film")
+    lines.close()

@@ -1,0 +1,111 @@
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data import ReadOptions, read_examples
+from headwise.data.doctor import MOST_PROBLEMS, diagnose, diagnose_files, guess_roles, measure
+from headwise.data.errors import CODES
+
+
+def codes(diagnosis):
+    return [(found.severity, found.code) for found in diagnosis.findings]
+
+
+@given(st.lists(st.integers(0, 300), min_size=1))
+@settings(max_examples=100, deadline=None)
+def test_lengths_against_numpy(words):
+    found = measure(words)
+    assert (found.min, found.max) == (min(words), max(words))
+    assert found.mean == pytest.approx(np.mean(words))
+    assert found.median == np.median(words)
+    assert found.p95 == np.percentile(words, 95, method="inverted_cdf")
+
+
+def test_no_texts_have_no_lengths():
+    assert measure([]).max == 0
+
+
+@pytest.mark.parametrize(
+    ("paths", "roles"),
+    [
+        (["a", "b", "c", "d"], ["train", "dev", "test", "test 2"]),
+        (["x.test.gz", "x.train.gz"], ["test", "train"]),
+        (["train.csv", "b.csv"], ["train", "dev"]),
+        (["valid-1.csv", "b.csv", "c.csv"], ["dev", "train", "test"]),
+        (["train_pos.tsv", "train_neg.tsv", "eng.testa"], ["train", "train 2", "dev"]),
+        (["data/test/reviews.csv", "trains.csv", "contest.csv"], ["train", "dev", "test"]),
+    ],
+)
+def test_roles(paths, roles):
+    assert guess_roles(paths) == roles
+
+
+def test_facts_about_a_file(write):
+    path = write("a.csv", "text,label\nbig big film,b\nBig  big film,b\n,a\n\n")
+    (report,) = diagnose({"train": read_examples(path)}).files
+    assert (report.texts, report.distinct, report.empty) == (3, 2, 1)
+    assert report.classes == (("b", 2, 2 / 3), ("a", 1, 1 / 3))
+    assert (report.text_column, report.label_column, report.format) == ("text", "label", "csv")
+    assert "blank lines passed over: 1" in report.notes
+
+
+def test_a_bad_file_does_not_hide_the_others(write):
+    good = write("train.csv", "text,label\n" + "".join(f"film {i},{i % 2}\n" for i in range(20)))
+    diagnosis = diagnose_files([good, write("dev.csv", ""), "none.csv"])
+    assert codes(diagnosis) == [("error", "HW103"), ("error", "HW101")]
+    assert [report.role for report in diagnosis.files] == ["train"]
+    assert diagnosis.errors == 2
+
+
+def test_bad_records_are_told_one_by_one_in_the_file_s_order(write):
+    rows = [f"film {i},{i % 2}" for i in range(20)]
+    rows[4], rows[8], rows[12] = "x,", "a,b,c", '"a"b,1'
+    path = write("a.csv", "\n".join(["text,label", *rows]))
+    diagnosis = diagnose_files([path])
+    assert diagnosis.files[0].texts == 17
+    found = [(f.code, f.where) for f in diagnosis.findings if f.severity == "error"]
+    assert found == [
+        ("HW120", (f"{path}:6",)),
+        ("HW110", (f"{path}:10",)),
+        ("HW114", (f"{path}:14:4",)),
+    ]
+
+
+def test_very_many_bad_records_are_summed_up(write):
+    path = write("a.csv", "text,label\na,1\nb,0\n" + "x\n" * 100)
+    found = [f for f in diagnose_files([path]).findings if f.code == "HW110"]
+    assert len(found) == MOST_PROBLEMS + 1
+    assert found[-1].message.startswith("80 records more")
+
+
+def test_a_file_of_another_encoding_is_read_on(write):
+    path = write("a.txt", "1 good film\n0 caf\xe9 closed\n".encode("latin-1"))
+    diagnosis = diagnose_files([path])
+    assert diagnosis.files[0].texts == 2
+    assert ("error", "HW105") in codes(diagnosis)
+    assert ("warning", "HW159") in codes(diagnosis)
+    fine = diagnose_files([path], ReadOptions(encoding="latin-1"))
+    assert "HW105" not in dict(map(reversed, codes(fine)))
+
+
+def test_findings_are_sorted_have_known_codes_and_are_json(write):
+    train = write("train.csv", "text,label\na,x\na,X\nx,y,z\n")
+    diagnosis = diagnose_files([train, write("test.csv", "text,label\na,z\n")])
+    order = [("error", "warning", "info").index(severity) for severity, _ in codes(diagnosis)]
+    assert order == sorted(order)
+    assert {code for _, code in codes(diagnosis)} >= {"HW110", "HW154", "HW156", "HW160", "HW161"}
+    assert all(code in CODES for _, code in codes(diagnosis))
+    assert json.loads(json.dumps(diagnosis.to_json()))["files"][0]["words"]["max"] == 1
+
+
+def test_it_is_fast(write):
+    text = "it 's a film of so many words and <b>more</b> , caf\u00e9 or no caf\u00e9 ; " * 12
+    lines = (f"{i % 2}\t{text} {i}\n" for i in range(5000))
+    path = write("a.txt", "".join(lines))
+    start = time.perf_counter()
+    assert diagnose_files([path]).files[0].texts == 5000
+    assert time.perf_counter() - start < 4

@@ -1,0 +1,121 @@
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data import files
+from headwise.data.files import read_lines, without_returns
+from headwise.errors import ConfigError
+
+
+def texts(path, **options):
+    return [text for _, text in without_returns(read_lines(path, **options))]
+
+
+def test_lines_end_with_newline_only(write):
+    data = "a\x85b\u2028c\x0cd\x1ce\r\n\nf\rg"
+    lines = list(without_returns(read_lines(write("a", data))))
+    assert lines == [(1, "a\x85b\u2028c\x0cd\x1ce"), (2, ""), (3, "f\rg")]
+
+
+def test_only_one_return_is_taken_away(write):
+    assert texts(write("a", "a\r\r\nb\r")) == ["a\r", "b"]
+
+
+def test_a_file_without_a_last_newline(write):
+    assert texts(write("a", "a\nb")) == texts(write("b", "a\nb\n")) == ["a", "b"]
+
+
+def test_an_empty_file_is_an_error(write, fails):
+    assert fails(read_lines, write("a", ""))[0] == "HW103"
+    assert fails(read_lines, write("b", b"\xef\xbb\xbf"))[0] == "HW103"
+    assert texts(write("c", "\n")) == [""]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_is_dropped(write, encoding):
+    path = write("a", "ä\nb".encode(encoding))
+    reading = "utf-8" if encoding == "utf-8-sig" else encoding
+    assert texts(path, encoding=reading) == ["ä", "b"]
+
+
+def test_utf_16_le_with_a_mark(write):
+    path = write("a", "\ufeffä\nb".encode("utf-16-le"))
+    assert texts(path, encoding="utf-16-le") == ["ä", "b"]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 1 << 18])
+def test_a_wrong_byte_is_located_and_what_is_before_it_is_read(write, monkeypatch, chunk):
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    path = write("a", "gut\nschön: caf".encode() + b"\xe9 \nlast\n")
+    seen = []
+    with pytest.raises(Exception, match=r"byte 0xe9, .* --encoding latin-1") as caught:
+        seen.extend(read_lines(path))
+    assert seen == [(1, "gut")]
+    assert (caught.value.code, caught.value.line, caught.value.column) == ("HW105", 2, 11)
+    assert texts(path, errors="replace")[1] == "schön: caf\ufffd "
+    assert texts(path, encoding="latin-1")[2] == "last"
+
+
+def test_a_cut_character_at_the_end(write, fails):
+    assert fails(read_lines, write("a", b"ab\nc\xc3")) == ("HW105", 2, 2)
+    assert fails(read_lines, write("b", b"a\0\n\0b"), "utf-16-le") == ("HW105", 2, 1)
+
+
+def test_a_windows_byte_suggests_cp1252(write):
+    with pytest.raises(Exception, match="--encoding cp1252"):
+        list(read_lines(write("a", b"it\x92s")))
+
+
+def test_utf_16_read_as_utf_8_suggests_utf_16(write):
+    with pytest.raises(Exception, match=r"HW105.*--encoding utf-16"):
+        list(read_lines(write("a", "abc".encode("utf-16"))))
+    with pytest.raises(Exception, match=r"HW106.*--encoding utf-16"):
+        list(read_lines(write("a", "abc".encode("utf-16-le"))))
+
+
+def test_a_nul_is_located(write, fails):
+    assert fails(read_lines, write("a", "good\nab\0c\n")) == ("HW106", 2, 3)
+    assert fails(read_lines, write("b", "good\n\0")) == ("HW106", 2, 1)
+
+
+def test_unknown_options():
+    for encoding in ("klingon", "zlib", "rot13"):
+        with pytest.raises(ConfigError, match="unknown encoding"):
+            read_lines("a", encoding)
+    with pytest.raises(ConfigError, match="'ignore'"):
+        read_lines("a", errors="ignore")
+
+
+def test_a_line_of_ten_megabytes_takes_linear_time(write):
+    path = write("a", b"x" * 10_000_000 + b"\ny")
+    start = time.perf_counter()
+    assert [len(text) for text in texts(path)] == [10_000_000, 1]
+    assert time.perf_counter() - start < 2
+
+
+def test_memory_does_not_grow_with_the_file(write):
+    path = write("a", b"0 a rather good film\n" * 250_000)
+    tracemalloc.start()
+    assert sum(1 for _ in read_lines(path)) == 250_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\0\ufeff")), min_size=1),
+    st.integers(1, 9),
+    st.sampled_from(["utf-8", "utf-16", "utf-16-be", "gb18030"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_lines_in_any_chunks(tmp_path_factory, lines, chunk, encoding):
+    path = tmp_path_factory.mktemp("lines") / "a"
+    text = "\n".join([*lines, ""])
+    path.write_bytes(b"" if not text else text.encode(encoding))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "CHUNK", chunk)
+        read = list(read_lines(str(path), encoding))
+    assert read == list(enumerate(lines, start=1))

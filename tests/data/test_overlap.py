@@ -1,0 +1,48 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.columns import Columns
+from headwise.data.dataset import Dataset
+from headwise.data.example import Example
+from headwise.data.overlap import check_files
+
+
+def dataset(path, pairs):
+    examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
+    return Dataset(examples, path, "csv", Columns("text", "label"))
+
+
+def test_shared_texts():
+    train = dataset("a", [("One", "x"), ("two ", "y"), ("", "x")])
+    test = dataset("b", [("three", "x"), ("one", "x"), (" TWO", "x"), ("two", "x"), ("", "x")])
+    (found,) = check_files({"train": train, "test": test})
+    assert (found.severity, found.code) == ("warning", "HW160")
+    assert found.message == "2 distinct texts of test also in train (66.7% of its texts)"
+    assert found.where == ("b:2", "b:3", "b:4")
+    (found,) = check_files({"train": train, "train 2": test})
+    assert found.severity == "info"
+
+
+def test_strange_labels():
+    train = dataset("a", [("1", "positive"), ("2", "negative")])
+    more = dataset("a2", [("3", "neutral")])
+    dev = dataset("b", [("4", "positve"), ("5", "neutral"), ("6", "positve"), ("7", "negative")])
+    (found,) = check_files({"train": train, "train 2": more, "dev": dev})
+    assert (found.severity, found.code, found.where) == ("error", "HW161", ("b:1", "b:3"))
+    assert found.message == "2 texts of dev with the label 'positve', unseen in train"
+    assert "'positive'" in found.fix
+    assert list(check_files({"dev": dev})) == []
+
+
+TEXTS = st.lists(st.sampled_from("abcdefgh").map(lambda text: (text, "x")), min_size=1)
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=60, deadline=None)
+def test_overlap_by_brute_force(train, test):
+    files = {"train": dataset("a", train), "test": dataset("b", test)}
+    found = [f.message for f in check_files(files)]
+    shared = len({t for t in test if t in train})
+    share = f"({100 * shared / len(set(test)):.1f}%"
+    assert bool(found) == bool(shared)
+    assert not found or (found[0].startswith(f"{shared} distinct") and share in found[0])

@@ -1,0 +1,62 @@
+import pytest
+
+from headwise.data.sniff import guess_format
+
+
+def guess(text, name="a.txt", labelled=True):
+    head = list(enumerate(text.removesuffix("\n").split("\n"), start=1))
+    return guess_format(name, head, labelled=labelled)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "csv"),
+        ("A.CSV.GZ", "csv"),
+        ("x/a.tsv.xz", "tsv"),
+        ("a.tab", "tsv"),
+        ("a.jsonl", "jsonl"),
+        ("a.ndjson.bz2", "jsonl"),
+        ("a.json.zip", "jsonl"),
+    ],
+)
+def test_a_suffix_decides(name, expected):
+    assert guess("what,ever", name) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1\tgood film\n0\tbad film\n1\tfine\n", "label-text"),
+        ("ham\tgood, film\nspam\tbad\tfilm\nham\tfine\n", "label-text"),
+        ("label\ttext\n1\tgood film\n0\tbad film", "tsv"),
+        ("good film\t1\nbad film\t0\nok film\t1\nno film\t0\nso so\t1\na a\t1", "tsv"),
+        ("0\t9\tgood\n1\t2\tbad", "tsv"),
+        ("4 good film\n0 bad film\n4 fine\n", "label-text"),
+        ("__label__a x\n__label__b y\n", "fasttext"),
+        ('{"text": "a"}\n\n{"text": "b"}', "jsonl"),
+        ('[{"text": "a"}]', "jsonl"),
+        ("[\n{}\n]", "jsonl"),
+        ("(3 (2 a) (3 b))\n(2 (2 c))\r\n", "sst"),
+        ('text,label\n"good, film",1\nbad,0', "csv"),
+        ("label;review\n1;good, film\n0;bad", "csv"),
+    ],
+)
+def test_contents_decide_without_a_suffix(text, expected):
+    assert guess(text) == expected
+    assert guess(text, "-") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a good film\na bad film\n",
+        "good, very good\nbad, very bad\n",
+        "[laughs] well\nno",
+        "2 of the actors\n10 years ago\n7 is a film\n3 men\n15 minutes\n8 mile\n",
+        "",
+    ],
+)
+def test_lines_without_structure_are_text_or_an_error(text, fails):
+    assert guess(text, labelled=False) == "text"
+    assert fails(guess, text)[0] == "HW130"

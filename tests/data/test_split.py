@@ -1,0 +1,110 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data import Example, split_examples
+from headwise.data.duplicates import normal_text
+from headwise.errors import ConfigError
+
+
+def examples(*pairs):
+    return [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
+
+
+def numbered(**classes):
+    return examples(*((f"{c} {i}", c) for c, n in classes.items() for i in range(n)))
+
+
+def test_sizes_and_shares_by_class():
+    split = split_examples(numbered(a=600, b=300, c=100), dev=0.1, test=200, seed=1)
+    assert [len(split.train), len(split.dev), len(split.test)] == [700, 100, 200]
+    assert Counter(e.label for e in split.dev) == {"a": 60, "b": 30, "c": 10}
+    assert Counter(e.label for e in split.test) == {"a": 120, "b": 60, "c": 20}
+    assert split.notes == ("split into 700 train, 100 dev, 200 test",)
+
+
+def test_the_order_of_the_file_stays():
+    split = split_examples(numbered(a=20, b=20), dev=10)
+    for part in (split.train, split.dev):
+        assert [e.line for e in part] == sorted(e.line for e in part)
+
+
+PINNED = ["a 0", "a 4", "b 4", "b 5"]
+
+
+def test_it_is_the_same_everywhere():
+    split = split_examples(numbered(a=6, b=6), dev=4, seed=0)
+    assert [e.text for e in split.dev] == PINNED
+
+
+def test_the_seed_matters_and_the_order_of_rows_does_not():
+    data = numbered(a=50, b=50)
+
+    def dev(data, seed):
+        return {e.text for e in split_examples(data, dev=20, seed=seed).dev}
+
+    assert dev(data, 0) == dev(data[::-1], 0)
+    assert dev(data, 0) != dev(data, 1)
+
+
+def test_repeated_texts_stay_together():
+    pairs = [(f"text {i % 30}", "ab"[i % 2]) for i in range(90)]
+    pairs += [("TEXT  3", "b"), (" text 3\n", "b")]
+    split = split_examples(examples(*pairs), dev=0.2, test=0.2)
+    sides = [{normal_text(e.text) for e in part} for part in (split.train, split.dev, split.test)]
+    assert all(a.isdisjoint(b) for a, b in [sides[:2], sides[1:], sides[::2]])
+    assert "62 repeated texts" in split.notes[1]
+
+
+def test_too_few_texts(fails):
+    for data, dev in [([], 0.1), (numbered(a=1), 0.1), (numbered(a=4), 0.1), (numbered(a=4), 4)]:
+        assert fails(lambda data, dev: vars(split_examples(data, dev=dev)), data, dev)[0] == "HW141"
+    same = examples(*[("same", "a")] * 50, ("other", "a"))
+    assert fails(lambda: vars(split_examples(same, dev=0.5)))[0] in ("HW141",)
+
+
+def test_sizes_that_make_no_sense():
+    for dev in (-1, -0.1, 1.5):
+        with pytest.raises(ConfigError, match="dev size"):
+            split_examples(numbered(a=9), dev=dev)
+
+
+PAIRS = st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.sampled_from("xyz")), min_size=1)
+
+
+@given(PAIRS, st.integers(0, 8), st.integers(0, 8), st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_properties(pairs, dev, test, seed):
+    data = examples(*pairs)
+    try:
+        split = split_examples(data, dev, test, seed)
+    except Exception as error:
+        assert getattr(error, "code", "") == "HW141"  # noqa: PT017
+        assert dev + test > 0
+        return
+    parts = [split.train, split.dev, split.test]
+    assert sorted(e.line for part in parts for e in part) == [e.line for e in data]
+    assert len(split.dev) <= dev
+    assert len(split.test) <= test
+    texts = [{e.text for e in part} for part in parts]
+    assert sum(map(len, texts)) == len({e.text for e in data})
+    for label in "xyz":
+        alone = {text for text, _ in pairs if {y for t, y in pairs if t == text} == {label}}
+        if alone:
+            assert label in {e.label for e in split.train}
+
+
+@given(st.dictionaries(st.sampled_from("abcde"), st.integers(2, 40), min_size=1), st.integers(0, 9))
+@settings(max_examples=100, deadline=None)
+def test_distinct_texts_give_exact_sizes_and_proportions(classes, seed):
+    data = numbered(**classes)
+    total = len(data)
+    dev = max(1, total // 5)
+    if dev > total - len(classes):
+        return
+    split = split_examples(data, dev=dev, seed=seed)
+    assert len(split.dev) == dev
+    counts = Counter(e.label for e in split.dev)
+    assert all(abs(counts[c] - dev * n / total) < 2 for c, n in classes.items())
