@@ -1,3 +1,71 @@
-"""headwise: small, fast, honest text models of your own, with a structural prior on every attention head."""
+"""headwise: small, fast, honest text models of your own, with a structural prior on every head.
+
+The public names below are imported when they are first used: `import headwise` alone loads neither torch
+nor anything else that is large.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from headwise.attention import attention
+    from headwise.data import read_examples
+    from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
+    from headwise.errors import HeadwiseError
+    from headwise.model import Model, ModelConfig, Prediction
+    from headwise.priors import Everything, Window, allocate_scales
+    from headwise.ragged import Layout, Ragged
+    from headwise.store import load_model, save_model
+
+_HOMES = {
+    "HeadwiseError": "headwise.errors",
+    "Everything": "headwise.priors",
+    "Layout": "headwise.ragged",
+    "MSTransformer": "headwise.encoders",
+    "MSTransformerConfig": "headwise.encoders",
+    "Model": "headwise.model",
+    "ModelConfig": "headwise.model",
+    "Prediction": "headwise.model",
+    "Ragged": "headwise.ragged",
+    "Transformer": "headwise.encoders",
+    "TransformerConfig": "headwise.encoders",
+    "Window": "headwise.priors",
+    "allocate_scales": "headwise.priors",
+    "attention": "headwise.attention",
+    "load_model": "headwise.store",
+    "read_examples": "headwise.data",
+    "save_model": "headwise.store",
+}
+
+__all__ = [
+    "Everything",
+    "HeadwiseError",
+    "Layout",
+    "MSTransformer",
+    "MSTransformerConfig",
+    "Model",
+    "ModelConfig",
+    "Prediction",
+    "Ragged",
+    "Transformer",
+    "TransformerConfig",
+    "Window",
+    "__version__",
+    "allocate_scales",
+    "attention",
+    "load_model",
+    "read_examples",
+    "save_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -29,9 +29,10 @@ def node(encoded: Encoded) -> Tensor:
 
 
 def max_pool(encoded: Encoded) -> Tensor:
-    """Largest value of each feature over all nodes; the classification node is one of them."""
+    """Largest value of each feature over all nodes. The classification node is one of them; a relay or
+    root is not, and without words the maximum is 0."""
     top = encoded.tokens.max()
-    if encoded.summary is None:
+    if encoded.summary is None or not encoded.summary_is_node:
         return top
     empty = (encoded.tokens.lengths == 0)[:, None]
     return torch.where(empty, encoded.summary, torch.maximum(top, encoded.summary))

@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex, overload
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
@@ -33,20 +34,31 @@ class Layout:
     Args:
         lengths: Rows of each text, zeros allowed.
         device: Where the index tensors live.
+        trees: Where the texts are parsed, the distances in each text's dependency tree, `[length, length]`
+            of whole numbers (`headwise.features.syntax.tree_distances`).
 
     Raises:
-        ValueError: A length is negative.
+        ValueError: A length is negative, or the trees do not fit the lengths.
         TypeError: A length is not a whole number.
 
     `memo` is a scratch dictionary for whoever derives something costly from a layout (attention masks,
     graphs); it lives as long as the layout, that is one batch.
     """
 
-    def __init__(self, lengths: Sequence[int], device: torch.device | str = "cpu"):
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        device: torch.device | str = "cpu",
+        trees: Sequence[Tensor] | None = None,
+    ):
         self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
         if any(n < 0 for n in self.sizes):
             raise ValueError(f"lengths must not be negative, got {min(self.sizes)}")
         self.device = torch.device(device)
+        if trees is not None and [tuple(tree.shape) for tree in trees] != [(n, n) for n in self.sizes]:
+            shapes = [tuple(tree.shape) for tree in trees]
+            raise ValueError(f"tree distances {shapes} do not fit texts of {list(self.sizes)} rows")
+        self.trees = None if trees is None else tuple(tree.to(self.device) for tree in trees)
         self.memo: dict[Any, Any] = {}
 
     @property
@@ -89,12 +101,19 @@ class Layout:
 
     @cached_property
     def prepended(self) -> "Layout":
-        """The layout after one more row has been put in front of every text (see `Ragged.prepend`)."""
-        return Layout([n + 1 for n in self.sizes], self.device)
+        """The layout after one more row has been put in front of every text (see `Ragged.prepend`). In the
+        trees it has the distance 0 from every word."""
+        trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
+        return Layout([n + 1 for n in self.sizes], self.device, trees)
+
+    def select(self, texts: Sequence[int]) -> "Layout":
+        """The layout of some of the texts, in the order given."""
+        trees = None if self.trees is None else [self.trees[t] for t in texts]
+        return Layout([self.sizes[t] for t in texts], self.device, trees)
 
     def to(self, device: torch.device | str) -> "Layout":
         """The same layout with its index tensors on `device`."""
-        return self if torch.device(device) == self.device else Layout(self.sizes, device)
+        return self if torch.device(device) == self.device else Layout(self.sizes, device, self.trees)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self.sizes == other.sizes
@@ -219,7 +238,7 @@ class Ragged:
             return self.values[start : start + self.layout.sizes[text]]
         pieces = self.values.split(self.layout.sizes)
         values = torch.cat([pieces[t] for t in picked]) if picked else self.values[:0]
-        return Ragged(values, Layout([self.layout.sizes[t] for t in picked], self.device))
+        return Ragged(values, self.layout.select(picked))
 
     def _picked(self, which: Sequence[int]) -> list[int]:
         """Text numbers, or one boolean for each text, as numbers from 0."""
@@ -261,7 +280,9 @@ class Ragged:
         if min(self.layout.sizes, default=1) == 0:
             raise ValueError("a text without rows has no first row")
         first = self.values.index_select(0, self.offsets[:-1])
-        rest = Layout([n - 1 for n in self.layout.sizes], self.device)
+        trees = self.layout.trees
+        trees = None if trees is None else [tree[1:, 1:] for tree in trees]
+        rest = Layout([n - 1 for n in self.layout.sizes], self.device, trees)
         rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
         return first, Ragged(self.values.index_select(0, rows), rest)
 

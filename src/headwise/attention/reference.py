@@ -29,8 +29,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
         `[total, heads, value size]`.
     """
     outputs = []
-    for q, k, v in zip(*(x.split(layout.sizes) for x in (query, key, value)), strict=True):
-        pairs = Pairs.of_length(len(q), q.device)
+    trees = layout.trees or [None] * layout.texts
+    for q, k, v, tree in zip(*(x.split(layout.sizes) for x in (query, key, value)), trees, strict=True):
+        pairs = Pairs.of_length(len(q), q.device, tree)
         heads = [_head(q[:, h], k[:, h], v[:, h], prior, pairs) for h, prior in enumerate(priors)]
         outputs.append(torch.stack(heads, dim=1))
     return torch.cat(outputs) if outputs else value  # no texts: no rows either

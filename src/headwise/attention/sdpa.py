@@ -7,6 +7,7 @@ layers of an encoder that use the same priors on the same batch build them once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -21,6 +22,10 @@ _SLACK = 8  # ... or at most this many positions longer
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
     """The same function as `headwise.attention.reference.attention`; see there."""
+    if query.dtype == torch.bfloat16 and query.device.type == "cpu":
+        # On the CPU the fused kernel is slower in bfloat16 than in float32 (and autocast would pick it).
+        with torch.autocast("cpu", enabled=False):
+            return attention(query.float(), key.float(), value.float(), priors, layout).bfloat16()
     plan = _Plan.of(layout)
     if not plan.groups:
         return value  # no rows
@@ -59,17 +64,17 @@ class _Group:
     sizes: list[int]
     lengths: Tensor
     flat: Tensor | None
+    trees: tuple[Tensor, ...] | None
     masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
 
     @classmethod
-    def of(cls, sizes: list[int], device: torch.device) -> "_Group":
+    def of(cls, part: Layout) -> "_Group":
+        sizes = list(part.sizes)
         same = sizes[0] == sizes[-1]
-        # One row of masks serves all texts when none of them differ in length.
-        lengths = torch.tensor(sizes[:1] if same else sizes, device=device)
-        if same:
-            return cls(sizes, lengths, None, {})
-        part = Layout(sizes, device)
-        return cls(sizes, lengths, part.text_of * part.longest + part.positions, {})
+        # One row of masks serves all texts when none of them differ in length (or in tree).
+        lengths = torch.tensor(sizes[:1] if same else sizes, device=part.device)
+        flat = None if same else part.text_of * part.longest + part.positions
+        return cls(sizes, lengths, flat, part.trees, {})
 
     @property
     def longest(self) -> int:
@@ -97,7 +102,7 @@ class _Group:
 
     def _mask(self, prior: Prior, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
         place = torch.arange(self.longest, device=self.lengths.device)
-        pairs = Pairs(place[None, :, None], place[None, None, :], self.lengths[:, None, None])
+        pairs = Pairs(place[None, :, None], place[None, None, :], self.lengths[:, None, None], self._tree)
         visible, score = prior.visible(pairs), prior.score(pairs)
         if self.flat is not None:
             visible = visible & (pairs.key < pairs.length)
@@ -115,6 +120,16 @@ class _Group:
             score = visible.new_zeros((), dtype=dtype)
         bias = torch.where(visible, score.to(dtype), float("-inf"))
         return bias[:, None].expand(len(self.sizes), -1, -1, -1), empty
+
+    @cached_property
+    def _tree(self) -> Tensor | None:
+        """The distances in the trees, `[texts, longest, longest]`, 0 in the padding."""
+        if self.trees is None:
+            return None
+        padded = self.trees[0].new_zeros(len(self.sizes), self.longest, self.longest)
+        for place, tree in zip(padded, self.trees, strict=True):
+            place[: len(tree), : len(tree)] = tree
+        return padded
 
 
 @dataclass
@@ -136,22 +151,22 @@ class _Plan:
     @classmethod
     def _make(cls, layout: Layout) -> "_Plan":
         texts = sorted(range(layout.texts), key=lambda t: -layout.sizes[t])
-        sizes = [layout.sizes[t] for t in texts if layout.sizes[t] > 0]
-        cuts: list[list[int]] = []
-        for size in sizes:
-            if cuts and cuts[-1][0] <= max(size * _RATIO, size + _SLACK):
-                cuts[-1].append(size)
-            else:
-                cuts.append([size])
+        cuts: list[list[int]] = []  # texts
+        for text in texts:
+            size = layout.sizes[text]
+            if cuts and size and layout.sizes[cuts[-1][0]] <= max(size * _RATIO, size + _SLACK):
+                cuts[-1].append(text)
+            elif size:
+                cuts.append([text])
         order = inverse = None
         if texts != list(range(layout.texts)):
             starts = layout.offsets[:-1][torch.tensor(texts, device=layout.device)]
-            part = Layout([layout.sizes[t] for t in texts], layout.device)
+            part = layout.select(texts)
             order = starts[part.text_of] + part.positions
             inverse = torch.empty_like(order)
             inverse[order] = torch.arange(len(order), device=layout.device)
-        groups = [_Group.of(cut, layout.device) for cut in cuts]
-        return cls(groups, [sum(cut) for cut in cuts], order, inverse)
+        parts = [layout.select(cut) for cut in cuts]
+        return cls([_Group.of(part) for part in parts], [part.total for part in parts], order, inverse)
 
     def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
         """The rows of each group, texts from the longest to the shortest."""

@@ -1,6 +1,7 @@
 """What every encoder takes and gives."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -15,7 +16,22 @@ class Encoded:
         tokens: The state of every token, in the layout of the input.
         summary: `[texts, width]`, a state of the text as a whole where the encoder keeps one (a
             classification node, a relay, a root); None where it does not.
+        summary_is_node: Whether the summary is one more node beside the tokens, which the maximum over all
+            nodes includes (a classification node), or stands apart from them (a relay, a root).
     """
 
     tokens: Ragged
     summary: Tensor | None = None
+    summary_is_node: bool = True
+
+
+def output_width(config: Any) -> int:
+    """Features of the states that the encoder of this configuration gives: its `output_width` where the
+    configuration has one, else its `width`, which is what it takes."""
+    return getattr(config, "output_width", config.width)
+
+
+def default_readout(config: Any) -> str:
+    """The readout for the encoder of this configuration (or class of configurations), where none is named:
+    its `readout` where it has one, else `node+max`."""
+    return getattr(config, "readout", "node+max")

@@ -12,7 +12,7 @@ class ClassificationNode(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.state = nn.Parameter(torch.randn(width) * 0.02)
+        self.state = nn.Parameter(nn.init.normal_(torch.empty(width), std=0.02))
 
     def prepend(self, x: Ragged) -> Ragged:
         """The node in front of every text; a text without words becomes the node alone."""

@@ -8,11 +8,12 @@ from headwise.priors.base import Band, Pairs, Prior, Sum
 from headwise.priors.direction import Backward, Forward
 from headwise.priors.everything import Everything
 from headwise.priors.scales import allocate_scales, head_counts, parse_scale
+from headwise.priors.tree_distance import TreeDistance
 from headwise.priors.window import Window
 from headwise.priors.word_distance import WordDistance
 
 PRIORS: dict[str, type[Prior]] = {
-    prior.name: prior for prior in (Everything, Window, Forward, Backward, WordDistance, Sum)
+    prior.name: prior for prior in (Everything, Window, Forward, Backward, WordDistance, TreeDistance, Sum)
 }
 
 
@@ -45,6 +46,7 @@ __all__ = [
     "Pairs",
     "Prior",
     "Sum",
+    "TreeDistance",
     "Window",
     "WordDistance",
     "allocate_scales",

@@ -18,24 +18,28 @@ from headwise.errors import ConfigError
 
 @dataclass(frozen=True)
 class Pairs:
-    """The (query, key) pairs that a prior is asked about; all three broadcast together.
+    """The (query, key) pairs that a prior is asked about; all fields broadcast together.
 
     Attributes:
         query: Position of the query in its text, from 0.
         key: Position of the key in the same text.
         length: Number of nodes of that text (a classification node counts).
+        tree: Distance of the two in the text's dependency tree; None where the batch brings no trees.
     """
 
     query: Tensor
     key: Tensor
     length: Tensor
+    tree: Tensor | None = None
 
     @classmethod
-    def of_length(cls, length: int, device: torch.device | str = "cpu") -> "Pairs":
+    def of_length(
+        cls, length: int, device: torch.device | str = "cpu", tree: Tensor | None = None
+    ) -> "Pairs":
         """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`."""
         place = torch.arange(length, device=device)
         size = torch.tensor([[length]], device=device)
-        return cls(place[:, None], place[None, :], size)
+        return cls(place[:, None], place[None, :], size, tree)
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,9 @@ def head_counts(layer: int, layers: int, heads: int, scales: int, alpha: float) 
     for k, weight in enumerate(weights):
         running += weight
         share = running / sum(weights) * heads
-        # 1e-9: without it 6.000000000000001 becomes 7 in the uniform layer; the last takes the rest.
-        upto = heads if k == scales - 1 else min(heads, math.ceil(share - 1e-9))
+        # 1e-9: or 25.000000000000004 in floats would become 26. At least 1: the ceiling of a positive
+        # share, however small, also where exp underflows. The last scale takes the rest.
+        upto = heads if k == scales - 1 else min(heads, max(1, math.ceil(share - 1e-9)))
         counts.append(upto - given)
         given = upto
     return counts

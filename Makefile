@@ -1,0 +1,46 @@
+# Everything that a newcomer needs; `make` alone lists it. The virtual environment is made once and reused.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint types format accuracy clean
+
+help:  ## List these commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(STAMP)  ## Make the virtual environment in .venv
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "headwise needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@echo "Installing headwise and PyTorch into $(VENV) (once, a minute or two) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@# PyTorch first and by its exact version, so that the processor's build is taken where there is one.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints.txt)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
+	@$(BIN)/python examples/demo.py
+
+test: $(STAMP)  ## Run the tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)  ## Check style
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(STAMP)  ## Check types
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(STAMP)  ## Put the code into its format
+	$(BIN)/ruff check --fix --quiet
+	$(BIN)/ruff format --quiet
+
+accuracy: $(STAMP)  ## Reproduce the accuracy tables (long; resumable; needs HEADWISE_DATA)
+	$(BIN)/python benchmarks/accuracy.py
+
+clean:  ## Remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

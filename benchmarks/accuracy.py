@@ -1,0 +1,323 @@
+"""Accuracy on the papers' data sets, beside the papers' figures.
+
+    python benchmarks/accuracy.py                          # everything: MTL-16 (4 domains, 3 seeds), SST-5
+    python benchmarks/accuracy.py --only mtl16/MR          # one data set
+    python benchmarks/accuracy.py --systems ms-transformer --seeds 1
+    python benchmarks/accuracy.py --table                  # only print what has been measured
+
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is cached by its whole
+configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
+chosen on dev only; the test texts are read once for each run.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise import __version__
+from headwise.baseline import fit_baseline
+from headwise.data.duplicates import normal_text
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.data.options import ReadOptions
+from headwise.data.read import read_examples
+from headwise.data.split import split_examples
+from headwise.features.vectors import WordVectors, load_vectors
+from headwise.memory import keep_freed_memory
+from headwise.recipe import build_recipe, read_recipe
+from headwise.report import evaluate_texts
+from headwise.train.fit import columns, fit, label_names
+from headwise.train.loop import Report
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
+CACHE = HERE / "results" / "cache"
+SUMMARY = HERE / "results" / "accuracy.json"
+VECTORS = "vectors/reviews_300d.txt.gz"
+LINEAR = "tfidf-svm"
+SYSTEMS = ("ms-transformer", "transformer", LINEAR)
+DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
+
+# Test accuracy in the papers: MS-Trans Table 2 and 3 (Guo et al. 2020).
+PAPER = {
+    "mtl16/apparel": {"ms-transformer": 87.25, "transformer": 82.25},
+    "mtl16/books": {"ms-transformer": 85.25, "transformer": 81.50},
+    "mtl16/dvd": {"ms-transformer": 86.25, "transformer": 77.75},
+    "mtl16/MR": {"ms-transformer": 79.25, "transformer": 77.25},
+    "sst5": {"ms-transformer": 51.9, "transformer": 50.4},
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set with its three parts."""
+
+    name: str
+    train: list[Example]
+    dev: list[Example]
+    test: list[Example]
+
+    @property
+    def leaked(self) -> np.ndarray:
+        """`[test texts]`: whether the text also occurs in training or dev (but for case and spaces)."""
+        seen = {normal_text(example.text) for example in (*self.train, *self.dev)}
+        return np.array([normal_text(example.text) in seen for example in self.test])
+
+
+def load_task(name: str) -> Task:
+    """`mtl16/DOMAIN` or `sst5`."""
+    if name == "sst5":
+        parts = [
+            read_examples(DATA / f"sst/trees/{part}.txt.gz", ReadOptions(format="sst"))
+            for part in ("train", "dev", "test")
+        ]
+        return Task(name, *(part.examples for part in parts))
+    options = ReadOptions(format="label-text", encoding_errors="replace")
+    base = DATA / "mtl16" / name.removeprefix("mtl16/")
+    train, test = (read_examples(f"{base}.task.{part}.gz", options).examples for part in ("train", "test"))
+    split = split_examples(train, DEV_TEXTS, 0, DEV_SEED, path=name)
+    return Task(name, split.train, split.dev, test)
+
+
+def run_linear(task: Task) -> dict[str, Any]:
+    """TF-IDF + linear SVM, its C chosen on dev."""
+    number = {label: n for n, label in enumerate(label_names(task.train))}
+    began = time.monotonic()
+    model = fit_baseline(columns(task.train, number), columns(task.dev, number), tokenizer="whitespace")
+    texts, targets = columns(task.test, number)
+    assert model is not None
+    return judged(model.predict(texts) == targets, task) | {
+        "dev": model.dev_accuracy,
+        "seconds": time.monotonic() - began,
+    }
+
+
+def run_model(
+    task: Task, layers: list[dict], seed: int, vectors: WordVectors, folder: Path
+) -> dict[str, Any]:
+    """Train one model and read the test texts once."""
+    recipe = build_recipe(*layers)
+    recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+
+    def show(report: Report) -> None:
+        if report.scores is not None:
+            print(
+                f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "
+                f"{report.scores['accuracy']:.4f}, {report.texts_per_second:.0f} texts/s",
+                flush=True,
+            )
+
+    resume = (folder / "state.safetensors").exists()
+    fitted = fit(task.train, task.dev, recipe, folder, vectors=vectors, resume=resume, report=show)
+    number = {label: n for n, label in enumerate(fitted.model.labels)}
+    texts, targets = columns(task.test, number)
+    began = time.monotonic()
+    test = evaluate_texts(fitted.model, texts, targets)
+    return judged(test.predicted == targets, task) | {
+        "dev": fitted.progress.best_score,
+        "best_epoch": fitted.progress.best_epoch + 1,
+        "seconds": fitted.progress.seconds,
+        "texts_per_second": len(texts) / (time.monotonic() - began),
+        "parameters": sum(p.numel() for p in fitted.model.parameters()),
+        "encoder_parameters": sum(p.numel() for p in fitted.model.encoder.parameters()),
+        "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
+    }
+
+
+def judged(right: np.ndarray, task: Task) -> dict[str, Any]:
+    """Accuracy on all test texts, and on those that do not occur in training or dev."""
+    fresh = right[~task.leaked]
+    return {
+        "test": float(right.mean()),
+        "test_texts": len(right),
+        "test_fresh": float(fresh.mean()),
+        "test_fresh_texts": len(fresh),
+        "right": "".join("01"[int(r)] for r in right),
+    }
+
+
+def jobs(tasks: list[str], systems: list[str], seeds: int) -> Iterator[tuple[str, str, int]]:
+    """Data set, system, seed; seed by seed, so that an unfinished table is balanced."""
+    for seed in range(seeds):
+        for task in tasks:
+            if task == "sst5" and seed > 0:
+                continue  # one seed is enough here
+            for system in systems:
+                if system == LINEAR and seed > 0:
+                    continue  # nothing in it is random
+                yield task, system, seed
+
+
+def cached_run(
+    name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]
+) -> None:
+    """Run a job unless its result is in the cache."""
+    task = tasks.setdefault(name, load_task(name))
+    layers: list[dict] = []
+    if system != LINEAR:
+        layers = [read_recipe(Path(f"{name.split('/')[0]}-{system}"))]
+        layers.append({"vectors": {"file": VECTORS}, "words": {"vector_size": 300}})
+    key = {
+        "task": name,
+        "system": system,
+        "seed": seed,
+        "recipe": build_recipe(*layers).to_json() if layers else {},
+        "data": [fingerprint(part).sha256 for part in (task.train, task.dev, task.test)],
+    }
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    path = CACHE / f"{name.replace('/', '-')}-{system}-{seed}-{digest}.json"
+    if path.exists():
+        return
+    print(f"{name}, {system}, seed {seed}", flush=True)
+    if system == LINEAR:
+        result = run_linear(task)
+    else:
+        if not vectors:
+            vectors.append(load_vectors(DATA / VECTORS))
+        result = run_model(task, layers, seed, vectors[0], path.with_suffix(""))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__}))
+    for state in path.with_suffix("").glob("*"):
+        state.unlink()
+    print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
+
+
+def collect(tasks: list[str], systems: list[str]) -> dict[str, dict[str, list[dict]]]:
+    """Cached results of the recipes as they are now, by data set and system."""
+    found: dict[str, dict[str, list[dict]]] = {task: {system: [] for system in systems} for task in tasks}
+    for path in sorted(CACHE.glob("*.json")):
+        result = json.loads(path.read_text())
+        task, system = result["task"], result["system"]
+        if task not in found or system not in found[task]:
+            continue
+        if system != LINEAR:
+            layers = [read_recipe(Path(f"{task.split('/')[0]}-{system}"))]
+            layers.append({"vectors": {"file": VECTORS}, "words": {"vector_size": 300}})
+            if build_recipe(*layers).to_json() != result["recipe"]:
+                continue
+        found[task][system].append(result)
+    return found
+
+
+def spread(values: list[float]) -> str:
+    """Mean and standard deviation in percent."""
+    if not values:
+        return "-"
+    mean = f"{100 * statistics.mean(values):.1f}"
+    return mean if len(values) == 1 else f"{mean} ± {100 * statistics.stdev(values):.1f}"
+
+
+def print_tables(tasks: list[str], systems: list[str]) -> None:
+    """Markdown tables of what has been measured, and a summary file."""
+    found = collect(tasks, systems)
+    domains = [task for task in tasks if task.startswith("mtl16/")]
+    header = ["test accuracy, %", *(s for system in systems for s in (system, "paper"))]
+    header = [h for i, h in enumerate(header) if not (h == "paper" and header[i - 1] == LINEAR)]
+    for title, field in (("all test texts", "test"), ("test texts that are not in training", "test_fresh")):
+        print(f"\n{title}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
+        for task in tasks:
+            cells = [task]
+            for system in systems:
+                cells.append(spread([r[field] for r in found[task][system]]))
+                if system != LINEAR:
+                    cells.append(str(PAPER.get(task, {}).get(system, "-")))
+            print(f"| {' | '.join(cells)} |")
+        if len(domains) > 1:
+            cells = [f"mean of {len(domains)} domains"]
+            for system in systems:
+                by_seed: dict[int, list[float]] = {}
+                for task in domains:
+                    for result in found[task][system]:
+                        by_seed.setdefault(result["seed"], []).append(result[field])
+                means = [statistics.mean(v) for v in by_seed.values() if len(v) == len(domains)]
+                cells.append(spread(means))
+                if system != LINEAR:
+                    cells.append(f"{statistics.mean(PAPER[task][system] for task in domains):.2f}")
+            print(f"| {' | '.join(cells)} |")
+    print_paired(found, domains)
+    print(
+        "\n| median over runs | training seconds | best epoch | encoder parameters | test texts/s |\n|---|---|---|---|---|"
+    )
+    for system in systems:
+        runs = [r for task in domains for r in found[task][system] if "parameters" in r]
+        if runs:
+            cells = [
+                f"{statistics.median(r['seconds'] for r in runs):.0f} (most {max(r['seconds'] for r in runs):.0f})",
+                f"{statistics.median(r['best_epoch'] for r in runs):.0f}",
+                f"{runs[0]['encoder_parameters']:,}",
+                f"{statistics.median(r['texts_per_second'] for r in runs):,.0f}",
+            ]
+            print(f"| {system} | {' | '.join(cells)} |")
+    summary = {
+        task: {
+            system: [{k: v for k, v in r.items() if k not in ("right", "data")} for r in runs]
+            for system, runs in own.items()
+        }
+        for task, own in found.items()
+    }
+    SUMMARY.parent.mkdir(exist_ok=True)
+    SUMMARY.write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def print_paired(found: dict[str, dict[str, list[dict]]], domains: list[str]) -> None:
+    """MS-Trans minus Transformer on the same texts and seeds, with a bootstrap over texts."""
+    gains = []
+    for task in domains:
+        others = {r["seed"]: r for r in found[task].get("transformer", [])}
+        for result in found[task].get("ms-transformer", []):
+            if result["seed"] in others:
+                pair = (result["right"], others[result["seed"]]["right"])
+                first, second = (np.array(list(right), dtype=int) for right in pair)
+                gains.append(first - second)
+    if not gains:
+        return
+    every = np.stack(gains).astype(float)  # [runs, 400]
+    random = np.random.default_rng(0)
+    draws = [
+        np.mean([row[random.integers(0, len(row), len(row))].mean() for row in every]) for _ in range(2000)
+    ]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    print(
+        f"\nms-transformer minus transformer, paired over {len(gains)} runs: {100 * every.mean():+.2f} points "
+        f"(95 % bootstrap interval over texts {100 * low:+.2f} to {100 * high:+.2f})"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", default=list(PAPER), help="data sets: mtl16/DOMAIN or sst5")
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    arguments = parser.parse_args()
+    if not DATA.is_dir():
+        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+        return 2
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
+    if not arguments.table:
+        tasks: dict[str, Task] = {}
+        vectors: list[WordVectors] = []
+        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
+            cached_run(name, system, seed, tasks, vectors)
+    print_tables(arguments.only, arguments.systems)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""The projections around multi-head attention, for encoders that attend along their own graphs."""
+
+from torch import Tensor, nn
+
+from headwise.errors import ConfigError
+
+
+class Heads(nn.Module):
+    """W^Q, W^K, W^V of all heads, and W^O.
+
+    Args:
+        width: Features of a row.
+        heads: Number of heads; `heads * head_size` need not equal `width`.
+        head_size: Features of a head.
+        bias: Whether the four projections have biases.
+    """
+
+    def __init__(self, width: int, heads: int, head_size: int, *, bias: bool = False):
+        super().__init__()
+        if heads < 1 or head_size < 1:
+            raise ConfigError(f"attention needs heads of some size, got {heads} heads of {head_size}")
+        self.heads = heads
+        self.query = nn.Linear(width, heads * head_size, bias=bias)
+        self.key = nn.Linear(width, heads * head_size, bias=bias)
+        self.value = nn.Linear(width, heads * head_size, bias=bias)
+        self.out = nn.Linear(heads * head_size, width, bias=bias)
+        for projection in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(projection.weight)
+            if projection.bias is not None:
+                nn.init.zeros_(projection.bias)
+
+    def split(self, projected: Tensor) -> Tensor:
+        """`[rows, heads * size]` -> `[heads, rows, size]`."""
+        return projected.unflatten(-1, (self.heads, -1)).transpose(0, 1).contiguous()
+
+    def merge(self, mixed: Tensor) -> Tensor:
+        """`[heads, rows, size]` -> `[rows, width]`, through W^O."""
+        return self.out(mixed.transpose(0, 1).flatten(1))

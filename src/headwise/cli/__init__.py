@@ -1,0 +1,98 @@
+"""The `headwise` command. Every subcommand is imported when it is called, and torch not before that."""
+
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from cyclopts import App, CycloptsError, UnknownCommandError
+
+from headwise import __version__
+from headwise.cli.console import fail
+from headwise.errors import HeadwiseError
+
+COMMANDS = {
+    "train": "Train a model on a file of labelled texts, and judge it.",
+    "evaluate": "Score a model on a file of labelled texts.",
+    "predict": "Label the texts of a file, of any size.",
+    "doctor": "Look at data files before they are trained on.",
+}
+"""The subcommands: each is the function of its name in the module of its name."""
+
+USAGE = 2  # exit codes
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def build_app(command: str = "") -> App:
+    """The command line.
+
+    Args:
+        command: The subcommand that will be called. Its help is its own docstring; of the others only the
+            summaries are known, so that they need not be imported.
+    """
+    app = App(
+        name="headwise",
+        version=__version__,
+        help="""Small text models of your own, trained from scratch in minutes, on a CPU.
+
+        Begin with: headwise train reviews.csv --output my-model""",
+        help_format="markdown",
+        print_error=False,
+        exit_on_error=False,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for place, (name, summary) in enumerate(COMMANDS.items()):
+        path = f"headwise.cli.{name}:{name}"
+        app.command(path, name=name, help=None if name == command else summary, sort_key=place)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, by default that of the process; returns the exit code.
+
+    What the user can put right is told in one message on standard error, with exit code 2. With
+    HEADWISE_TRACEBACK=1 in the environment, errors show where they were raised.
+    """
+    # Threads that wait for work by spinning bring small models to a crawl on a machine that is busy with
+    # other things. Read when torch is loaded, so it has to be said before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        result = build_app(words[0] if words else "")(words)
+        sys.stdout.flush()  # here, where a closed pipe is still to be caught
+        return result if isinstance(result, int) else 0
+    except CycloptsError as error:
+        fail(_usage(error))
+        return USAGE
+    except HeadwiseError as error:
+        if os.environ.get("HEADWISE_TRACEBACK", "0") not in ("", "0"):
+            raise
+        fail(str(error))
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone. What is still to be flushed at exit goes nowhere.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
+        return BROKEN_PIPE
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with the command line, and where to look."""
+    help_of = " ".join(["headwise", *(error.command_chain or ()), "--help"])
+    if isinstance(error, UnknownCommandError) and error.unused_tokens:
+        # The error's own text would import every command, to see whether it is hidden.
+        name = error.unused_tokens[0]
+        near = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(COMMANDS)}"
+        return f"unknown command {name!r}; {hint}"
+    message = str(error)
+    if message.startswith("unknown option ") and error.app is not None:  # see `file_argument`
+        names = [name for argument in error.app.assemble_argument_collection() for name in argument.names]
+        near = get_close_matches(message.split()[2], names, n=1)
+        message += f"; did you mean {near[0]}?" if near else "."
+    return f"{message} See {help_of}"

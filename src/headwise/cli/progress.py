@@ -1,0 +1,59 @@
+"""How far a long reading of texts is, shown on a terminal."""
+
+import time
+from pathlib import Path
+from types import TracebackType
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from headwise.cli.console import messages
+from headwise.data.compression import SUFFIXES
+
+
+class TextProgress:
+    """A progress bar on standard error, if that is a terminal.
+
+    Args:
+        file: The file that is read; where its lines can be counted quickly, the bar has an end.
+        kept: Texts that an earlier run has done.
+        show: False for none.
+    """
+
+    def __init__(self, file: Path, *, kept: int = 0, show: bool = True):
+        console = messages()
+        show = show and console.is_terminal
+        self._bar = Progress(
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[texts]:,} texts  {task.fields[rate]:,.0f} texts/s "),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            transient=True,
+            disable=not show,
+        )
+        total = count_lines(file) if show else None
+        self._task = self._bar.add_task("", total=total, texts=0, rate=0.0)
+        self._started, self._kept = time.perf_counter(), kept
+
+    def __enter__(self) -> "TextProgress":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def update(self, texts: int, line: int) -> None:
+        """Tell how many texts are done, and the line of the last."""
+        rate = (texts - self._kept) / max(time.perf_counter() - self._started, 1e-9)
+        self._bar.update(self._task, completed=line, texts=texts, rate=rate)
+
+
+def count_lines(path: Path) -> int | None:
+    """The line ends of a file; None where counting them would take long or cannot be done."""
+    if path.suffix.lower() in SUFFIXES or not path.is_file():
+        return None
+    with open(path, "rb") as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))

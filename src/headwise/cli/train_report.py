@@ -1,0 +1,122 @@
+"""What `headwise train` shows: what it is about to do, how it goes, and what came of it."""
+
+from pathlib import Path
+from types import TracebackType
+
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from headwise.cli.console import messages, note, output, visible, warn
+from headwise.cli.tables import confusion_table, labels_table, percent, scores_table
+from headwise.model import encoder_name
+from headwise.recipe import Recipe
+from headwise.train.config import TrainConfig
+from headwise.train.loop import Report
+from headwise.train.run import Outcome, Texts
+
+
+def announce(texts: Texts, recipe: Recipe, folder: Path) -> None:
+    """Say what was read and what will be trained."""
+    for line in texts.notes:
+        note(line)
+    sizes = f"{len(texts.train):,} training, {len(texts.dev):,} dev and {len(texts.test):,} test texts"
+    encoder = recipe.model.encoder
+    note(
+        f"{sizes}; {encoder_name(encoder)} with {encoder.layers} layers, {encoder.heads} heads, "
+        f"width {encoder.width}; up to {recipe.train.epochs} epochs; into {folder}"
+    )
+
+
+class TrainDisplay:
+    """A progress bar on a terminal, and a line for each epoch everywhere."""
+
+    def __init__(self, config: TrainConfig):
+        self.config = config
+        self.console = messages()
+        self.bar = Progress(
+            TextColumn("epoch {task.fields[epoch]}"),
+            BarColumn(bar_width=None),
+            TextColumn("loss {task.fields[loss]}  {task.fields[rate]} texts/s  left"),
+            TimeRemainingColumn(compact=True),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("", epoch=1, loss="-", rate="-")
+
+    def __enter__(self) -> "TrainDisplay":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def show(self, report: Report) -> None:
+        """Called by the training loop after each update and epoch."""
+        progress = report.progress
+        self.bar.update(
+            self.task,
+            total=report.batches * self.config.epochs,
+            completed=report.batches * progress.epoch + progress.batch,
+            epoch=f"{progress.epoch + 1}/{self.config.epochs}",
+            loss=f"{report.loss:.3f}",
+            rate=f"{report.texts_per_second:,.0f}",
+        )
+        if report.scores is None:
+            return
+        scores = report.scores
+        best = "  best" if progress.best_epoch == progress.epoch else ""
+        self.console.print(
+            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev accuracy "
+            f"{percent(scores['accuracy'])}, loss {scores['loss']:.3f}  "
+            f"{report.texts_per_second:,.0f} texts/s{best}"
+        )
+
+
+def print_outcome(outcome: Outcome, folder: Path, file: Path) -> None:
+    """The report at the end."""
+    out, fitted = output(), outcome.fitted
+    progress = fitted.progress
+    weights = (folder / "model.safetensors").stat().st_size
+    out.print()
+    out.print(
+        f"Trained in {progress.seconds:,.0f} s; best on dev in epoch {progress.best_epoch + 1} of "
+        f"{len(progress.history)}: accuracy {percent(progress.history[progress.best_epoch]['accuracy'])}."
+    )
+    if fitted.coverage is not None:
+        out.print(f"Words with a pretrained vector: {fitted.coverage}.")
+    out.print(
+        f"Probabilities calibrated on dev: expected calibration error "
+        f"{percent(fitted.calibration_before)} -> {percent(fitted.calibration_after)} "
+        f"(temperature {fitted.model.temperature:.2f})."
+    )
+    if outcome.test is not None:
+        rivals = () if outcome.baseline is None else (outcome.baseline,)
+        out.print("\nOn the test texts, which nothing was chosen on:\n")
+        out.print(Padding(scores_table(outcome.test, rivals), (0, 0, 1, 2), expand=False))
+        out.print(Padding(labels_table(outcome.test.scores), (0, 0, 1, 2), expand=False))
+        confusion = confusion_table(outcome.test.scores, width=out.width - 2)
+        if confusion is not None:
+            out.print(Padding(confusion, (0, 0, 1, 2), expand=False))
+        _advise(outcome)
+    else:
+        out.print("\nThere were no test texts, so there is no honest score; give some with --test.\n")
+    out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
+    out.print(f"  headwise predict {visible(str(folder))} NEW_TEXTS --output predictions.csv")
+    out.print(f"  headwise evaluate {visible(str(folder))} LABELLED_TEXTS")
+
+
+def _advise(outcome: Outcome) -> None:
+    rival = outcome.baseline
+    if rival is None or rival.difference is None:
+        return
+    low, high = rival.difference.interval
+    if high < 0:
+        warn(
+            "the linear baseline is better than this model; try pretrained word vectors (--vectors FILE), "
+            "more labelled texts, or use the baseline"
+        )
+    elif low <= 0:
+        note("the test texts do not tell the model and the linear baseline apart (the interval holds 0)")

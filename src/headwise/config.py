@@ -1,0 +1,90 @@
+"""Configurations: frozen dataclasses, filled from JSON, TOML or flags; what does not fit is an error."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from headwise.errors import ConfigError
+
+C = TypeVar("C")
+
+
+def unknown(kind: str, name: str, known: list[str]) -> ConfigError:
+    """The error for a name that is not known, naming the nearest that is."""
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return ConfigError(f"unknown {kind} {name!r}; {hint}")
+
+
+def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
+    """A configuration from plain data.
+
+    Args:
+        cls: A dataclass; fields may be dataclasses themselves.
+        data: Names and values; what is left out takes its default.
+        where: What to call the place in messages (`model.json: encoder`).
+
+    Raises:
+        ConfigError: A key is unknown (the nearest known one is named), is missing, or its value has the
+            wrong type.
+    """
+    at = f"{where}: " if where else ""
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{at}expected a table of settings, got {data!r}")
+    hints = get_type_hints(cls)
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    values = {}
+    for key, value in data.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            error = unknown("setting", key, [field.replace("_", "-") for field in known])
+            raise ConfigError(at + error.args[0])
+        values[name] = _convert(hints[name], value, f"{where}: {key}" if where else key)
+    for name, field in known.items():
+        if name not in values and field.default is MISSING and field.default_factory is MISSING:
+            raise ConfigError(f"{at}the setting {name!r} is missing")
+    return cls(**values)
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """Plain data (for JSON) of a configuration; tuples become lists."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value for key, value in asdict(config).items()
+    }
+
+
+def _convert(kind: Any, value: Any, where: str) -> Any:
+    """`value` as the annotated type, or a ConfigError."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        if value is None and type(None) in get_args(kind):
+            return None
+        options = [option for option in get_args(kind) if option is not type(None)]
+        if len(options) == 1:
+            return _convert(options[0], value, where)
+    elif is_dataclass(kind):
+        return from_dict(kind, value, where)  # type: ignore[arg-type]
+    elif origin is tuple:
+        if isinstance(value, list | tuple):
+            return tuple(_convert(get_args(kind)[0], item, where) for item in value)
+    elif origin is Literal:
+        if value in get_args(kind):
+            return value
+    elif kind is float:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    elif kind is int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    elif isinstance(value, kind):
+        return value
+    raise ConfigError(f"{where}: expected {_name(kind)}, got {value!r}")
+
+
+def _name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))

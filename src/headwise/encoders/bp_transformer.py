@@ -1,0 +1,184 @@
+"""BP-Transformer (BPT; Ye, Guo, Gan, Qiu, Zhang; arXiv 1911.04070).
+
+A text is halved again and again (`headwise.encoders.bp_graph`). Tokens and spans are nodes; a token sees
+near words one by one and far ones as spans, a span sees its tokens. With A(u) what node u sees, and r the
+vector of an edge's relative position,
+
+    head_u = softmax(q_u (K + R)^T / sqrt(d_k)) V,  over the nodes v of A(u)
+    h = LayerNorm(h + [head_1; ...; head_N] W^O),  h = LayerNorm(h + FFN(h))
+
+Tokens begin as their normed word vectors, spans as 0. There is one r for each level (those above `clip`
+share one set), side and slot, the same in all heads. All edges into a span have one label too, which moves
+all its scores by the same amount and changes nothing; it is left out. The text's vector is the root's state:
+the readout `node`.
+
+The authors' released runs on SST-5, IMDB and SNLI let tokens look left only (`causal`), although the paper
+presents them as bidirectional, and keep the vectors r as they were drawn (`train_relative` off).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn, relu
+from torch.nn.functional import dropout
+
+from headwise.attention.heads import Heads
+from headwise.attention.neighbours import graph_attention
+from headwise.encoders.base import Encoded
+from headwise.encoders.bp_graph import PartitionGraph, partition_graph
+from headwise.encoders.positions import Positions
+from headwise.errors import ConfigError
+from headwise.ragged import Ragged
+
+
+@dataclass(frozen=True)
+class BPTransformerConfig:
+    """Settings of the BP-Transformer; the defaults are the paper's for IMDB."""
+
+    readout: ClassVar[str] = "node"
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 5
+    """Number of blocks."""
+    heads: int = 6
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 50
+    """Features of a head."""
+    feedforward: int = 600
+    """Hidden features of the feed-forward layer."""
+    k: int = 4
+    """Contextual edges of a token for each level and side; from the text's length on, plain attention."""
+    clip: int = 5
+    """Levels above this one share its relative positions."""
+    causal: bool = False
+    """Tokens look to the left only."""
+    relative: bool = True
+    """Relative positions on the edges."""
+    relative_rows: int = 1000
+    """Rows of the table of relative positions; (2k + 1)(clip + 1) of them are used."""
+    train_relative: bool = True
+    """Train the relative positions with the rest; off keeps them as they begin."""
+    positions: str = "none"
+    """Position embedding of the tokens: none, sinusoidal or learned (the paper's without relative ones)."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    attention_dropout: float = 0.3
+    """On the weights of attention, while training."""
+
+
+class BPTransformer(nn.Module):
+    """A stack of post-norm blocks of graph self-attention and feed-forward layers over all nodes."""
+
+    def __init__(self, config: BPTransformerConfig | None = None):
+        super().__init__()
+        self.config = c = config or BPTransformerConfig()
+        if c.k < 1 or c.clip < 0:
+            raise ConfigError(f"k must be at least 1 and clip at least 0, got {c.k} and {c.clip}")
+        used = (2 * c.k + 1) * (c.clip + 1)
+        if c.relative and used > c.relative_rows:
+            raise ConfigError(
+                f"k = {c.k} and clip = {c.clip} need {used} relative positions, but relative_rows is "
+                f"{c.relative_rows}"
+            )
+        self.positions = Positions(c.positions, c.width, c.max_positions)
+        self.norm = nn.LayerNorm(c.width)
+        self.blocks = nn.ModuleList(BPTBlock(c) for _ in range(c.layers))
+
+    def forward(self, x: Ragged) -> Encoded:
+        """Word vectors of `[width]` -> the states of the words, and the root as the summary, which stands
+        over the words: the maximum over the words leaves it out. An empty text has no root; its summary
+        is 0."""
+        c, layout = self.config, x.layout
+        graph = partition_graph(layout, c.k, c.clip, c.causal)
+        tokens = self.norm(self.positions(x).values)
+        h = torch.cat([tokens, tokens.new_zeros(graph.nodes - layout.total, c.width)])
+        for block in self.blocks:
+            h = block(h, graph)
+        if layout.total:
+            root = h.index_select(0, graph.roots).masked_fill((x.lengths == 0)[:, None], 0.0)
+        else:
+            root = h.new_zeros(layout.texts, c.width)
+        return Encoded(x.with_values(h[: layout.total]), root, summary_is_node=False)
+
+
+class BPTBlock(nn.Module):
+    """Graph self-attention, then the feed-forward layer, each added to its input and normed."""
+
+    def __init__(self, config: BPTransformerConfig):
+        super().__init__()
+        self.attention = GraphSelfAttention(config)
+        self.norm1 = nn.LayerNorm(config.width)
+        self.up = nn.Linear(config.width, config.feedforward)
+        self.down = nn.Linear(config.feedforward, config.width)
+        self.norm2 = nn.LayerNorm(config.width)
+        self.dropout = nn.Dropout(config.dropout)
+        for layer in (self.up, self.down):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, h: Tensor, graph: PartitionGraph) -> Tensor:
+        """`[nodes, width]` -> `[nodes, width]`."""
+        h = self.norm1(h + self.dropout(self.attention(h, graph)))
+        inner = self.down(self.dropout(relu(self.up(h))))
+        return self.norm2(h + self.dropout(inner))
+
+
+class GraphSelfAttention(nn.Module):
+    """Every node attends to what it sees; no biases."""
+
+    def __init__(self, config: BPTransformerConfig):
+        super().__init__()
+        c = config
+        self.heads = Heads(c.width, c.heads, c.head_size)
+        self.relative = None
+        if c.relative:
+            self.relative = nn.Parameter(torch.empty(c.relative_rows, c.head_size))
+            nn.init.xavier_uniform_(self.relative)
+            self.relative.requires_grad_(c.train_relative)
+        self.drop = c.attention_dropout
+
+    def forward(self, h: Tensor, graph: PartitionGraph) -> Tensor:
+        """`[nodes, width]` -> `[nodes, width]`."""
+        heads = self.heads
+        query, key, value = (heads.split(p(h)) for p in (heads.query, heads.key, heads.value))
+        drop = self.drop if self.training else 0.0
+        total = len(graph.context.visible)
+        tokens = graph_attention(
+            query[:, :total], key, value, graph.context, table=self.relative, drop=drop
+        )
+        spans = span_attention(query, key[:, :total], value[:, :total], graph, drop)
+        return heads.merge(torch.cat([tokens, *spans], dim=1))
+
+
+def span_attention(
+    query: Tensor, key: Tensor, value: Tensor, graph: PartitionGraph, drop: float = 0.0
+) -> list[Tensor]:
+    """What the spans of each level read from their tokens (the affiliated edges).
+
+    Args:
+        query: `[heads, nodes, size]`.
+        key: `[heads, tokens, size]`.
+        value: Like `key`.
+        graph: The spans.
+        drop: Dropout on the weights.
+
+    Returns:
+        `[heads, spans, size]` for each level from 1 on.
+    """
+    key, value = key.index_select(1, graph.forest), value.index_select(1, graph.forest)
+    outputs = []
+    for spans in graph.spans:
+        blocks = len(spans.visible)
+        q = query.new_zeros(len(query), blocks, query.shape[-1])
+        q = q.index_copy(1, spans.block, query[:, spans.rows])
+        k, v = (x[:, : blocks * spans.size].unflatten(1, (blocks, spans.size)) for x in (key, value))
+        scores = (q.unsqueeze(2) @ k.transpose(-1, -2)).squeeze(2) / q.shape[-1] ** 0.5
+        weights = scores.masked_fill(~spans.visible, float("-inf")).softmax(-1)
+        weights = dropout(weights, drop, training=drop > 0)
+        mixed = (weights.unsqueeze(2) @ v).squeeze(2)
+        outputs.append(mixed.index_select(1, spans.block))
+    return outputs

@@ -1,0 +1,178 @@
+"""Star-Transformer (Guo, Qiu, Liu, Shao, Xue, Zhang; NAACL 2019, arXiv 1902.09113).
+
+The words are satellites on a ring, and one relay node is tied to all of them, so a step costs as much as
+there are words. With the word vectors e_i, H^0 = E and s^0 = mean(E), step t = 1 .. T is
+
+    C_i^t = [h_{i-1}; h_i; h_{i+1}; e_i; s]         (all of step t-1)
+    h_i^t = LayerNorm(ReLU(MultiAtt(h_i^{t-1}, C_i^t)))
+    s^t = LayerNorm(ReLU(MultiAtt(s^{t-1}, [s^{t-1}; H^t])))
+
+There is no feed-forward layer and no residual connection. The ring closes: the first word and the last
+are neighbours, in every text at its own length. The authors' later code (`variant="fastnlp"`) norms the
+satellites before they attend instead, takes LeakyReLU, and leaves the relay without a norm; with
+`ring="zero"` it also puts keys and values of 0 beyond both ends.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu, relu
+
+from headwise.attention.heads import Heads
+from headwise.attention.neighbours import Edges, Graph, graph_attention, segment_attention
+from headwise.encoders.base import Encoded
+from headwise.encoders.positions import Positions
+from headwise.errors import ConfigError
+from headwise.ragged import Layout, Ragged
+
+Ring = Literal["wrap", "truncate", "zero"]
+Variant = Literal["paper", "fastnlp"]
+
+
+@dataclass(frozen=True)
+class StarTransformerConfig:
+    """Settings of the Star-Transformer; the defaults are the paper's for classification where it is known
+    (the number of steps is that of the authors' recipe)."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 2
+    """Number of steps T; each has weights of its own."""
+    heads: int = 6
+    """Heads in each attention; heads x head size need not equal the width."""
+    head_size: int = 50
+    """Features of a head."""
+    ring: Ring = "wrap"
+    """Neighbours of the first and the last word: wrap, truncate (one fewer) or zero (a zero key)."""
+    variant: Variant = "paper"
+    """Order of norm and activation: paper, or fastnlp (the authors' later code)."""
+    residual: bool = False
+    """Add each state to its update; advised for many steps."""
+    positions: str = "learned"
+    """Position embedding: none, sinusoidal or learned (the paper's)."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.0
+    """On what each attention gives, while training; the papers have dropout on the word vectors alone."""
+    bias: bool = True
+    """Whether the projections have biases."""
+
+
+class StarTransformer(nn.Module):
+    """T steps of satellites and relay."""
+
+    def __init__(self, config: StarTransformerConfig | None = None):
+        super().__init__()
+        self.config = c = config or StarTransformerConfig()
+        for name, value, known in (("ring", c.ring, get_args(Ring)), ("variant", c.variant, get_args(Variant))):
+            if value not in known:
+                raise ConfigError(f"unknown {name} {value!r}; known are {', '.join(known)}")
+        self.positions = Positions(c.positions, c.width, c.max_positions)
+        kind = PaperStep if c.variant == "paper" else FastNLPStep
+        self.steps = nn.ModuleList(kind(c) for _ in range(c.layers))
+
+    def forward(self, x: Ragged) -> Encoded:
+        """Word vectors of `[width]` -> the satellites, and the relay as the summary, which is no node of
+        the ring: the maximum over the words leaves it out. An empty text's relay begins as 0 and sees
+        itself alone."""
+        e = self.positions(x)
+        h, s = e.values, e.mean()
+        ring = ring_of(x.layout, self.config.ring)
+        for step in self.steps:
+            h, s = step(h, e.values, s, ring, x.layout)
+        return Encoded(x.with_values(h), s, summary_is_node=False)
+
+
+class StarStep(nn.Module):
+    """The two attentions of a step."""
+
+    def __init__(self, config: StarTransformerConfig):
+        super().__init__()
+        c = config
+        self.ring_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
+        self.relay_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
+        self.dropout = nn.Dropout(c.dropout)
+        self.residual = c.residual
+
+    def satellites(self, h: Tensor, e: Tensor, s: Tensor, ring: Graph) -> Tensor:
+        """`MultiAtt(h_i, C_i)`: states and word vectors `[total, width]`, relays `[texts, width]` ->
+        `[total, width]`."""
+        att, nodes = self.ring_attention, torch.cat([h, e, s])
+        query, key, value = (
+            att.split(projection(rows))
+            for projection, rows in ((att.query, h), (att.key, nodes), (att.value, nodes))
+        )
+        beyond = key.new_zeros(len(key), 1, key.shape[-1])  # the neighbour of the ends where ring = zero
+        key, value = torch.cat([key, beyond], dim=1), torch.cat([value, beyond], dim=1)
+        return self.dropout(att.merge(graph_attention(query, key, value, ring)))
+
+    def relay(self, s: Tensor, h: Tensor, layout: Layout) -> Tensor:
+        """`MultiAtt(s, [s; H])` -> `[texts, width]`."""
+        att, nodes = self.relay_attention, torch.cat([s, h])
+        query, key, value = (
+            att.split(projection(rows))
+            for projection, rows in ((att.query, s), (att.key, nodes), (att.value, nodes))
+        )
+        text = torch.cat([torch.arange(layout.texts, device=s.device), layout.text_of])
+        return self.dropout(att.merge(segment_attention(query, key, value, text)))
+
+    def added(self, update: Tensor, state: Tensor) -> Tensor:
+        return state + update if self.residual else update
+
+
+class PaperStep(StarStep):
+    """`LayerNorm(ReLU(MultiAtt(...)))` for satellites and relay."""
+
+    def __init__(self, config: StarTransformerConfig):
+        super().__init__(config)
+        self.norm = nn.LayerNorm(config.width)
+        self.relay_norm = nn.LayerNorm(config.width)
+
+    def forward(
+        self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
+    ) -> tuple[Tensor, Tensor]:
+        """States, word vectors, relays -> the next states and relays."""
+        h = self.norm(self.added(relu(self.satellites(h, e, s, ring)), h))
+        s = self.relay_norm(self.added(relu(self.relay(s, h, layout)), s))
+        return h, s
+
+
+class FastNLPStep(StarStep):
+    """LayerNorm on the satellites before the ring, LeakyReLU after it; the relay has no norm."""
+
+    def __init__(self, config: StarTransformerConfig):
+        super().__init__(config)
+        self.norm = nn.LayerNorm(config.width, eps=1e-6)
+
+    def forward(
+        self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
+    ) -> tuple[Tensor, Tensor]:
+        """States, word vectors, relays -> the next states and relays."""
+        h = self.added(leaky_relu(self.satellites(self.norm(h), e, s, ring)), h)
+        s = self.added(leaky_relu(self.relay(s, h, layout)), s)
+        return h, s
+
+
+def ring_of(layout: Layout, ends: Ring) -> Graph:
+    """What each satellite sees: 5 of the rows `[H; E; s; 0]`; kept in the layout's memo."""
+    if (ring_of, ends) not in layout.memo:
+        with torch.inference_mode(False):  # training may meet the same batch later
+            layout.memo[ring_of, ends] = _ring(layout, ends)
+    return layout.memo[ring_of, ends]
+
+
+def _ring(layout: Layout, ends: Ring) -> Graph:
+    total, text, here = layout.total, layout.text_of, layout.positions
+    length, start = layout.lengths[text], layout.offsets[:-1][text]
+    columns = []
+    for step in (-1, 0, 1):
+        there = here + step
+        if ends == "wrap":
+            columns.append(start + there % length)
+        else:
+            beyond = -1 if ends == "truncate" else 2 * total + layout.texts
+            columns.append(torch.where((there >= 0) & (there < length), start + there, beyond))
+    row = torch.arange(total, device=layout.device)
+    return Graph.of(total, [Edges(None, torch.stack([*columns, total + row, 2 * total + text], dim=1))])

@@ -1,0 +1,68 @@
+"""WordEmbedding: from word numbers to word vectors."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from headwise.features.vocabulary import Case
+from headwise.ragged import Ragged
+
+_UNKNOWN = 0  # its number in every vocabulary
+
+
+@dataclass(frozen=True)
+class WordConfig:
+    """How a text becomes words and words become vectors."""
+
+    tokenizer: str = "penn"
+    """How texts are cut into words: penn, or whitespace for text that is tokenised already."""
+    case: Case = "lower"
+    """lower: the vocabulary ignores case; keep: it does not."""
+    min_count: int = 1
+    """Words seen less often in the training texts are unknown."""
+    max_words: int = 100_000
+    """Largest vocabulary, the most frequent words first."""
+    vector_size: int = 300
+    """Features of a word vector; taken from the vectors file where one is given."""
+    initial_std: float = 0.1
+    """Of word vectors that begin at random; small, so that training soon decides what they are."""
+    train_vectors: bool = True
+    """Train the word vectors with the rest; off keeps them as they begin."""
+    dropout: float = 0.3
+    """On the word vectors, while training."""
+    word_dropout: float = 0.05
+    """Share of words that are made unknown while training, so that unknown words get a meaning."""
+
+
+class WordEmbedding(nn.Module):
+    """Word vectors with word dropout, dropout, and a projection where the encoder has another width.
+
+    Args:
+        words: Size of the vocabulary; number 0 is the unknown word.
+        width: Features that the encoder takes.
+        config: See `WordConfig`.
+    """
+
+    def __init__(self, words: int, width: int, config: WordConfig):
+        super().__init__()
+        self.vectors = nn.Embedding(words, config.vector_size)
+        nn.init.normal_(self.vectors.weight, std=config.initial_std)
+        self.vectors.weight.requires_grad_(config.train_vectors)
+        self.project = nn.Linear(config.vector_size, width) if config.vector_size != width else None
+        self.dropout = nn.Dropout(config.dropout)
+        self.word_dropout = config.word_dropout
+
+    def start_from(self, matrix: Tensor) -> None:
+        """Begin with these vectors, `[words, vector_size]`."""
+        with torch.no_grad():
+            self.vectors.weight.copy_(matrix)
+
+    def forward(self, ids: Ragged) -> Ragged:
+        """Word numbers `[total]` -> vectors `[total, width]`."""
+        numbers = ids.values
+        if self.training and self.word_dropout > 0:
+            drop = torch.rand(numbers.shape, device=numbers.device) < self.word_dropout
+            numbers = numbers.masked_fill(drop, _UNKNOWN)
+        vectors = self.dropout(self.vectors(numbers))
+        return ids.with_values(vectors if self.project is None else self.project(vectors))

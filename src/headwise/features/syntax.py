@@ -1,0 +1,151 @@
+"""Dependency syntax: from the head of every word to distances in the tree (MS-SAN).
+
+A parse is a list of heads: for each word the number of the word that it depends on, from 1, and 0 for a
+root. `Two kids at a ballgame wash their hands` has the heads `2 6 5 5 2 0 8 6`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from headwise.data.files import read_lines, without_returns
+from headwise.errors import HeadwiseError
+
+Heads = NDArray[np.int64]
+"""The head of each word, `[words]`: a word's number from 1, or 0 for a root."""
+
+
+class HeadsError(HeadwiseError):
+    """Heads that make no tree.
+
+    Codes: HW231 not whole numbers, HW232 a head that is not a word of the text, HW233 words that depend on
+    each other in a circle, HW234 more or fewer heads than words.
+    """
+
+    code = "HW231"
+
+
+def tree_distances(heads: ArrayLike, words: int | None = None) -> NDArray[np.int16]:
+    """Steps between all pairs of words in the dependency tree, `[words, words]` (MS-SAN).
+
+    The direction of the arcs does not matter. Several roots (sentences, or a parser's fragments) hang
+    under one common node, so that two roots are 2 steps apart.
+
+    Args:
+        heads: See `Heads`.
+        words: How many words the text has, to be checked.
+
+    Raises:
+        HeadsError: The heads make no tree, or are not as many as the words. See `checked_heads`.
+    """
+    checked = checked_heads(heads, words)
+    # Parents before children, the common node of the roots as number 0 before all of them.
+    parent = np.concatenate([[0], checked])
+    order = np.argsort(_depths(checked), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    parent = place[parent[order]].tolist()
+    steps = np.zeros((len(order), len(order)), dtype=np.int16)
+    for node in range(1, len(order)):
+        # A node is one step farther than its parent from everything that has been placed before.
+        steps[node, :node] = steps[:node, node] = steps[parent[node], :node] + 1
+    rows = place[1:]
+    return steps[rows[:, None], rows]
+
+
+def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -> Heads:
+    """The heads as an array, if they make a tree, or several.
+
+    Args:
+        heads: See `Heads`.
+        words: How many words the text has; None if that is not known.
+        where: Begins the message (`file:line`).
+
+    Raises:
+        HeadsError: HW231 to HW234, with the number of the word at fault.
+    """
+    at = f"{where}: " if where else ""
+    array = np.asarray(heads)
+    if array.size == 0:
+        array = np.zeros(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise HeadsError(f"{at}expected one whole number for each word, got {heads!r}", code="HW231")
+    array = array.astype(np.int64)
+    if words is not None and len(array) != words:
+        raise HeadsError(
+            f"{at}{len(array)} heads for a text of {words} words; parse the text with the same words that "
+            "the model reads",
+            code="HW234",
+        )
+    outside = np.flatnonzero((array < 0) | (array > len(array)))
+    if len(outside):
+        word = int(outside[0])
+        raise HeadsError(
+            f"{at}the head of word {word + 1} is {array[word]}; expected 1 to {len(array)}, 0 for a root",
+            code="HW232",
+        )
+    endless = np.flatnonzero(_depths(array) < 0)
+    if len(endless):
+        word = _on_circle(array, int(endless[0]))
+        circle = [word]
+        while (following := int(array[circle[-1] - 1])) != word:
+            circle.append(following)
+        shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else []), word]))
+        raise HeadsError(
+            f"{at}the words {shown} depend on each other in a circle, so that no root is reached",
+            code="HW233",
+        )
+    return array
+
+
+def _depths(heads: Heads) -> NDArray[np.int64]:
+    """Steps from each node up to the common node of the roots, `[words + 1]`, that node first (0); -1 for
+    words that never reach it. By doubling: after k rounds every pointer has gone 2^k steps."""
+    above = np.concatenate([[0], heads])
+    depth = (np.arange(len(above)) > 0).astype(np.int64)
+    for _ in range(len(above).bit_length()):
+        depth = depth + depth[above]
+        above = above[above]
+    return np.where(above == 0, depth, -1)
+
+
+def _on_circle(heads: Heads, word: int) -> int:
+    """A word on the circle that `word` runs into; both from 1."""
+    for _ in range(len(heads)):
+        word = int(heads[word - 1])
+    return word
+
+
+def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[Heads]:
+    """The heads of each text of a file, a line per text: numbers between spaces.
+
+    Args:
+        path: The file, compressed or not.
+        words: Where known, the number of words of each text; checked, like the number of texts.
+
+    Raises:
+        DataError: The file cannot be read.
+        HeadsError: HW231 to HW234, with file, line and (for what is no number) column.
+    """
+    line = 0
+    for line, text in without_returns(read_lines(path)):
+        where = f"{path}:{line}"
+        if words is not None and line > len(words):
+            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
+        yield checked_heads(_numbers(text, where), None if words is None else words[line - 1], where)
+    if words is not None and line < len(words):
+        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
+
+
+def _numbers(text: str, where: str) -> list[int]:
+    numbers, column = [], 1
+    for field in text.split(" "):
+        if field.isascii() and field.isdecimal():
+            numbers.append(int(field))
+        elif field:
+            raise HeadsError(
+                f"{where}:{column}: expected the number of a word, got {field!r}", code="HW231"
+            )
+        column += len(field) + 1
+    return numbers

@@ -1,0 +1,57 @@
+"""TreeDistance: the farther away a word in the dependency tree, the lower its score (MS-SAN, Eq. 6)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.priors.base import Pairs, Prior
+
+
+@dataclass(frozen=True)
+class TreeDistance(Prior):
+    """Adds `-alpha * d(i, j)`, d the steps from word to word in the dependency tree (MS-SAN, 2020).
+
+    The trees come with the batch (`Layout.trees`). Words at the same distance are not told apart; with a
+    tree that is a chain this is `WordDistance`.
+
+    Args:
+        alpha: Per step, in units of the scaled logits. The paper's value is not public.
+        fallback: What a batch without trees gets: "error", or "word" for the distance in the text.
+    """
+
+    alpha: float = 1.0
+    fallback: Literal["error", "word"] = "error"
+    name: ClassVar[str] = "tree-distance"
+
+    def __post_init__(self) -> None:
+        if not abs(self.alpha) < float("inf"):
+            raise ConfigError(f"alpha must be a finite number, got {self.alpha}")
+        if self.fallback not in ("error", "word"):
+            raise ConfigError(
+                f"the fallback of a tree distance is 'error' or 'word', got {self.fallback!r}"
+            )
+
+    def score(self, pairs: Pairs) -> Tensor:
+        """`-alpha * d(i, j)`.
+
+        Raises:
+            HeadwiseError: HW310, the batch has no trees and there is no fallback.
+        """
+        distance = pairs.tree
+        if distance is None and self.fallback == "word":
+            distance = (pairs.query - pairs.key).abs()
+        if distance is None:
+            raise HeadwiseError(
+                "a head goes by the distance in the dependency tree, but the texts come without parses; "
+                "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
+                "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
+                "text instead with the fallback 'word'",
+                code="HW310",
+            )
+        # In float64, where there is one, for the same reason as in WordDistance.
+        return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
+
+    def __str__(self) -> str:
+        return f"tree distance {self.alpha:g}"

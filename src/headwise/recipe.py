@@ -1,0 +1,146 @@
+"""Recipe: everything that decides what `headwise train` does, from files, flags and the size of the data.
+
+Three layers of settings, the later over the earlier: defaults for the size of the data, a TOML file, and
+flags. All of them name the same fields.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from headwise.config import from_dict, to_dict, unknown
+from headwise.data.options import ReadOptions
+from headwise.errors import ConfigError
+from headwise.model import ModelConfig
+from headwise.train.config import TrainConfig
+
+SECTIONS = ("data", "split", "vectors", "model", "words", "encoder", "classifier", "train")
+
+
+@dataclass(frozen=True)
+class SplitConfig:
+    """How a file is split where no dev or test file is given."""
+
+    dev: float = 0.15
+    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
+    test: float = 0.15
+    """Share of the training file for the test; 0 for no test."""
+    split_seed: int = 0
+    """Another seed gives another split; the training seed does not change it."""
+
+
+@dataclass(frozen=True)
+class VectorsConfig:
+    """Pretrained word vectors to begin with."""
+
+    file: str | None = None
+    """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with the words beside it."""
+    extra_words: int = 10_000
+    """How many of the file's most frequent words are known even where no training text has them."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole training run, apart from its texts."""
+
+    data: ReadOptions = field(default_factory=ReadOptions)
+    split: SplitConfig = field(default_factory=SplitConfig)
+    vectors: VectorsConfig = field(default_factory=VectorsConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, in the sections of a TOML recipe."""
+        model = self.model.to_json()
+        return {
+            "data": {key: value for key, value in asdict(self.data).items() if value is not None},
+            "split": to_dict(self.split),
+            "vectors": {key: value for key, value in to_dict(self.vectors).items() if value is not None},
+            "model": {"readout": model["readout"]},
+            **{section: model[section] for section in ("words", "encoder", "classifier")},
+            "train": to_dict(self.train),
+        }
+
+
+def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
+    """A recipe from layers of sections, the later over the earlier; what none of them names is default.
+
+    Raises:
+        ConfigError: A section or setting is unknown (the nearest is named) or has the wrong type.
+    """
+    merged: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    for layer in layers:
+        for section, settings in layer.items():
+            if section not in SECTIONS:
+                raise unknown("section", section, list(SECTIONS))
+            if not isinstance(settings, Mapping):
+                raise ConfigError(f"{section}: expected a table of settings, got {settings!r}")
+            named = {key.replace("-", "_"): value for key, value in settings.items()}
+            other = named.get("name", merged["encoder"].get("name")) != merged["encoder"].get("name")
+            if section == "encoder" and other:
+                merged["encoder"] = {}  # settings of another encoder do not carry over
+            merged[section].update(named)
+    for key in merged["model"]:
+        if key != "readout":
+            raise unknown("setting of the section model", key, ["readout"])
+    parts = {section: merged[section] for section in ("words", "encoder", "classifier")}
+    return Recipe(
+        data=from_dict(ReadOptions, merged["data"], "data"),
+        split=from_dict(SplitConfig, merged["split"], "split"),
+        vectors=from_dict(VectorsConfig, merged["vectors"], "vectors"),
+        model=ModelConfig.from_json({**parts, **merged["model"]}, "recipe"),
+        train=from_dict(TrainConfig, merged["train"], "train"),
+    )
+
+
+def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
+    """The sections of a TOML recipe: a file, or the name of one that comes with headwise.
+
+    Raises:
+        ConfigError: There is no such file or recipe, or it is not TOML (with its line).
+    """
+    own = {item.name.removesuffix(".toml"): item for item in files("headwise.recipes").iterdir()}
+    own = {name: item for name, item in own.items() if item.name.endswith(".toml")}
+    if not path.suffix and not path.exists() and str(path) not in own:
+        raise unknown("recipe", str(path), sorted(own))
+    try:
+        source = path if path.suffix or path.exists() else own[str(path)]
+        with source.open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot read the recipe: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+def size_defaults(texts: int, *, vectors: bool) -> dict[str, dict[str, Any]]:
+    """Sensible settings for a number of training texts.
+
+    Args:
+        texts: Training texts.
+        vectors: Whether there are pretrained vectors.
+    """
+    small, large = texts < 5_000, texts > 50_000
+    settings: dict[str, dict[str, Any]] = {
+        "model": {"readout": "mean"},
+        "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
+        "encoder": {"width": 128, "heads": 4, "head_size": 32, "layers": 2},
+        "classifier": {"hidden": 128, "dropout": 0.3},
+        "train": {
+            # About as many updates for every size: word vectors that begin at random need them.
+            "epochs": 25 if small else 3 if large else 6,
+            "batch_texts": 16 if small else 32,
+            "vectors_learning_rate": 5e-3,
+        },
+    }
+    if vectors:
+        settings["encoder"] = {"width": 300, "heads": 10, "head_size": 30, "layers": 3}
+        settings["words"]["dropout"] = 0.5
+        settings["classifier"] = {"hidden": 300, "dropout": 0.5, "normalize": "layer"}
+        settings["train"] |= {"epochs": 6 if small else 4, "vectors_learning_rate": 1e-4}
+    else:
+        settings["words"]["vector_size"] = 128
+    return settings

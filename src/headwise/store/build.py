@@ -1,0 +1,94 @@
+"""A model without weights, at no cost, from a configuration that may be hostile."""
+
+import re
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from headwise.errors import HeadwiseError
+from headwise.features.vocabulary import Vocabulary
+from headwise.model import Model, ModelConfig
+from headwise.store.errors import StoreError
+
+# Settings that may be large; all others count things that are made one by one (layers, heads, ...).
+_SIZES = {
+    *("width", "head_size", "feedforward", "hidden", "vector_size"),
+    *("max_positions", "max_words", "min_count"),
+}
+_LARGEST_SIZE = 1 << 24
+_LARGEST_COUNT = 1 << 12
+_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes for ever
+
+
+def check_settings(settings: Any, where: str) -> None:
+    """Refuse settings that would take long or much memory only to look at.
+
+    Raises:
+        StoreError: HW507, with the setting and the largest value.
+    """
+    if isinstance(settings, dict):
+        for key, value in settings.items():
+            if type(value) is int:
+                largest = _LARGEST_SIZE if key in _SIZES else _LARGEST_COUNT
+                if not 0 <= value <= largest:
+                    shown = value if abs(value) < 10**30 else "a huge number"
+                    raise StoreError(f"{where}: {key} is {shown}; 0 to {largest} is possible", code="HW507")
+            elif key == "scales" and isinstance(value, list):
+                for scale in value:
+                    if not (isinstance(scale, str) and _SCALE.fullmatch(scale)):
+                        raise StoreError(f"{where}: cannot read the scale {scale!r:.80}", code="HW507")
+            check_settings(value, f"{where}: {key:.80}")
+    elif isinstance(settings, list):
+        if len(settings) > _LARGEST_COUNT:
+            raise StoreError(f"{where}: a list of {len(settings)}; at most {_LARGEST_COUNT}", code="HW507")
+        for value in settings:
+            check_settings(value, where)
+
+
+def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
+    """A model's configuration.
+
+    Raises:
+        StoreError: HW507, it is none.
+    """
+    check_settings(data, where)
+    try:
+        return ModelConfig.from_json(data, where)
+    except HeadwiseError as error:
+        raise StoreError(error.args[0], code="HW507") from error
+    except Exception as error:  # tables where names are expected and the like
+        raise StoreError(f"{where}: no configuration of a model ({error})", code="HW507") from error
+
+
+class _NoFilling(TorchFunctionMode):
+    """New parameters are left as they are, also where they are made as `randn(size) * number`.
+
+    Filling them would be in vain, and on the meta device randomness and arithmetic take 3 s the first
+    time: they import torch's compiler.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", None) == "torch.nn.init" and kwargs and "tensor" in kwargs:
+            return kwargs["tensor"]
+        if func is torch.randn:
+            return torch.empty(*args, **(kwargs or {}))
+        if func is Tensor.normal_ or (func is Tensor.mul and isinstance(args[1], float)):
+            return args[0]
+        return func(*args, **(kwargs or {}))
+
+
+def build_empty(config: ModelConfig, vocabulary: Vocabulary, labels: list[str], where: str) -> Model:
+    """A model on the meta device: shapes and types without memory; draws no random numbers.
+
+    Raises:
+        StoreError: HW507, the settings do not make a model.
+    """
+    try:
+        with torch.device("meta"), _NoFilling():
+            return Model(config, vocabulary, labels)
+    except HeadwiseError as error:
+        raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
+    except Exception as error:  # values that torch refuses: a dropout of 2, more numbers than 2**63
+        raise StoreError(f"{where}: the settings do not make a model ({error})", code="HW507") from error

@@ -1,0 +1,22 @@
+"""What a model was made with."""
+
+import platform
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise import __version__
+
+
+def describe_environment(seed: int | None = None) -> dict[str, Any]:
+    """Versions, machine and threads, as plain data."""
+    return {
+        "headwise": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "threads": torch.get_num_threads(),
+        "seed": seed,
+    }

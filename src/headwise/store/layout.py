@@ -1,0 +1,36 @@
+"""The files of a model folder."""
+
+FORMAT = "headwise-model-1"
+FAMILY = "headwise-model-"  # what the formats of all versions begin with
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+VOCABULARY = "vocabulary.json"
+LABELS = "labels.json"
+CALIBRATION = "calibration.json"
+ENVIRONMENT = "environment.json"
+DATA = "data.json"
+TRAINING = "training.json"
+METRICS = "metrics.json"
+CARD = "README.md"
+MANIFEST = "manifest.json"
+
+RUN = "training"  # folder of the training run's state; never touched here
+STAGING = ".saving"  # where a save prepares its files
+
+_MIB = 1 << 20
+
+# Largest size that is read (and, so that what was saved can be read, written), in bytes.
+LIMITS = {
+    CONFIG: _MIB,
+    VOCABULARY: 256 * _MIB,
+    LABELS: 16 * _MIB,
+    CALIBRATION: _MIB,
+    ENVIRONMENT: _MIB,
+    DATA: 64 * _MIB,
+    TRAINING: 64 * _MIB,
+    METRICS: 64 * _MIB,
+    CARD: _MIB,
+    MANIFEST: _MIB,
+}
+WEIGHTS_HEADER = 4 * _MIB  # largest header of the safetensors file

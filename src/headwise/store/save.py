@@ -1,0 +1,275 @@
+"""Saving a model folder so that whoever loads it finds the old model, the new one, or a clear error.
+
+All files are first written to `.saving` inside the folder, flushed to the disk and loaded from there as a
+test; up to here the model that the folder held is untouched. Then its manifest is removed, each file
+replaced by one rename, and the new manifest put in place last. A process that is killed between these
+renames (milliseconds) leaves a folder without a manifest, which `load_model` calls incomplete; saving again
+mends it. One atomic rename of the whole folder is not possible, as the state of the training run, in
+`training/`, lives in the folder too. Two processes must not save to one folder at the same time; if they
+do, the hashes in the manifest tell.
+"""
+
+import contextlib
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import save_file
+from torch import Tensor
+
+from headwise import __version__
+from headwise.data.fingerprint import file_sha256
+from headwise.model import Model
+from headwise.store.card import model_card
+from headwise.store.environment import describe_environment
+from headwise.store.errors import StoreError
+from headwise.store.files import parse_json, read_limited, to_json
+from headwise.store.layout import (
+    CALIBRATION,
+    CARD,
+    CONFIG,
+    DATA,
+    ENVIRONMENT,
+    FORMAT,
+    LABELS,
+    LIMITS,
+    MANIFEST,
+    METRICS,
+    RUN,
+    STAGING,
+    TRAINING,
+    VOCABULARY,
+    WEIGHTS,
+)
+from headwise.store.load import is_ours, load_model
+from headwise.store.weights import DTYPES, stored_dtype
+
+
+def save_model(
+    model: Model,
+    folder: Path | str,
+    *,
+    data: dict[str, Any],
+    training: dict[str, Any],
+    metrics: dict[str, Any],
+    environment: dict[str, Any] | None = None,
+    dtype: str = "float32",
+) -> None:
+    """Save a model with everything that is known of it.
+
+    The dictionaries may hold anything that JSON can say, and dataclasses, NumPy numbers and paths; NaN and
+    infinities become null. The model card shows what it finds under the names given here.
+
+    Args:
+        model: The model.
+        folder: Made if need be. May hold an older headwise model, which is replaced, and the state of a
+            training run in `training/`, which stays. A model card that was edited is kept beside the
+            new one.
+        data: `train`, `dev`, `test`: a `Fingerprint` each.
+        training: `recipe`: of the run; `history`: an entry for each epoch.
+        metrics: `test`: what `Evaluation.to_json` says; `dev`: the same or some of it; `baseline`: what
+            `Rival.to_json` says; `calibration`: goes to calibration.json, with the
+            `expected_calibration_error_before` and `_after` the temperature.
+        environment: `describe_environment()` with the recipe's seed unless given.
+        dtype: `float32`, or `float16` for a file of half the size (the model computes in float32 again
+            once loaded).
+
+    Raises:
+        StoreError: HW501 the path is no folder, HW506 a file would be larger than can be loaded, HW507 a
+            value that JSON cannot say, HW510 weights that are not finite (in `dtype`), HW511 the folder
+            has files that are not of a headwise model, HW512 it cannot be written.
+    """
+    folder = Path(folder)
+    data, training, metrics = _plain(data), _plain(training), _plain(metrics)
+    if environment is None:
+        environment = describe_environment(_table(training, "recipe", "train").get("seed"))
+    tensors = _tensors(model, dtype)
+    contents = {
+        CONFIG: {
+            "format": FORMAT,
+            "headwise": __version__,
+            "weights": dtype,
+            "model": model.config.to_json(),
+        },
+        VOCABULARY: model.features.vocabulary.to_json(),
+        LABELS: {"labels": list(model.labels)},
+        CALIBRATION: {**_table(metrics, "calibration"), "temperature": model.temperature},
+        ENVIRONMENT: _plain(environment),
+        DATA: data,
+        TRAINING: training,
+        METRICS: metrics,
+    }
+    files = {name: _bytes(name, content) for name, content in contents.items()}
+    files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
+    _check_target(folder)
+    try:
+        _write(folder, files, tensors, model)
+    except OSError as error:
+        raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
+
+
+def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Model) -> None:
+    staging = folder / STAGING
+    staging.parent.mkdir(parents=True, exist_ok=True)
+    _remove_staging(staging)
+    staging.mkdir()
+    try:
+        for name, content in files.items():
+            (staging / name).write_bytes(content)
+        save_file(tensors, staging / WEIGHTS, {"format": "pt"})
+        os.chmod(staging / WEIGHTS, (staging / CONFIG).stat().st_mode)  # safetensors: owner only
+        manifest = {"format": FORMAT, "headwise": __version__, "files": {}}
+        for name in sorted([*files, WEIGHTS]):
+            path = staging / name
+            manifest["files"][name] = {"sha256": file_sha256(path), "size": path.stat().st_size}
+        (staging / MANIFEST).write_bytes(_bytes(MANIFEST, manifest))
+        for path in staging.iterdir():
+            _flush(path)
+        _check_saved(staging, model)
+        _put_in_place(staging, folder)
+    finally:
+        with contextlib.suppress(OSError):
+            _remove_staging(staging)
+
+
+def _put_in_place(staging: Path, folder: Path) -> None:
+    _keep_edited_card(folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(folder / MANIFEST)
+    _flush(folder)
+    # The configuration first: from then on the folder is seen to be ours. The manifest last.
+    for name in (CONFIG, VOCABULARY, LABELS, CALIBRATION, WEIGHTS):
+        os.replace(staging / name, folder / name)
+    for name in (ENVIRONMENT, DATA, TRAINING, METRICS, CARD):
+        os.replace(staging / name, folder / name)
+    _flush(folder)
+    os.replace(staging / MANIFEST, folder / MANIFEST)
+    _flush(folder)
+
+
+def _keep_edited_card(folder: Path) -> None:
+    """A card that is not the one that was saved is someone's work."""
+    card = folder / CARD
+    if not card.is_file():
+        return
+    try:
+        saved = parse_json(read_limited(folder / MANIFEST), MANIFEST)["files"][CARD]["sha256"]
+    except (StoreError, KeyError, TypeError):
+        return  # what an interrupted save left
+    if file_sha256(card) != saved:
+        number = 1
+        while (kept := folder / f"README.edited-{number}.md").exists():
+            number += 1
+        os.replace(card, kept)
+
+
+def _check_target(folder: Path) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: a file of this name is in the way", code="HW501")
+    others = sorted(set(os.listdir(folder)) - {RUN, STAGING})
+    if others and not is_ours(folder):
+        names = ", ".join(map(repr, others[:5])) + (" ..." if len(others) > 5 else "")
+        raise StoreError(
+            f"{folder}: this folder has files that are not of a headwise model ({names}); choose another "
+            "or an empty one",
+            code="HW511",
+        )
+
+
+def _remove_staging(staging: Path) -> None:
+    """Remove what a save that was killed left, but nothing that a save does not write."""
+    if staging.is_symlink():
+        raise StoreError(f"{staging}: this is a link; remove it", code="HW511")
+    if not staging.exists():
+        return
+    for name in (*LIMITS, WEIGHTS):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(staging / name)
+    os.rmdir(staging)
+
+
+def _flush(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk."""
+    if path.is_dir():
+        if os.name == "nt":  # folders cannot be opened there
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+    else:
+        descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check_saved(staging: Path, model: Model) -> None:
+    """What cannot be loaded again must not replace what can."""
+    loaded = load_model(staging)
+    for what, saved, found in (
+        ("configuration", model.config.to_json(), loaded.config.to_json()),
+        ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
+        ("labels", model.labels, loaded.labels),
+        ("temperature", model.temperature, loaded.temperature),
+    ):
+        if saved != found:
+            raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")
+
+
+def _tensors(model: Model, dtype: str) -> dict[str, Tensor]:
+    if dtype not in DTYPES:
+        raise StoreError(f"dtype must be {' or '.join(DTYPES)}, got {dtype!r}", code="HW507")
+    tensors = {}
+    for name, tensor in model.state_dict().items():
+        stored = tensor.detach().to("cpu", stored_dtype(tensor, DTYPES[dtype])).contiguous()
+        if not np.isfinite(stored.numpy()).all():
+            raise StoreError(
+                f"the weights {name} hold numbers that are NaN, infinite or too large for {dtype}; the "
+                "model is not saved",
+                code="HW510",
+            )
+        tensors[name] = stored
+    return tensors
+
+
+def _bytes(name: str, content: dict[str, Any]) -> bytes:
+    try:
+        result = to_json(content, indent=None if name == VOCABULARY else 2)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{name}: cannot be written as JSON: {error}", code="HW507") from error
+    if len(result) > LIMITS[name]:
+        raise StoreError(
+            f"{name}: {len(result)} bytes; it could not be loaded again, at most {LIMITS[name]} are read",
+            code="HW506",
+        )
+    return result
+
+
+def _plain(value: Any) -> Any:
+    """Plain data: what JSON can say, and null for numbers that it cannot."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
+
+
+def _table(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The table in a table in ...; empty where there is none."""
+    for key in keys:
+        found = data.get(key)
+        data = found if isinstance(found, dict) else {}
+    return data

@@ -1,0 +1,124 @@
+"""The weights of a model: a safetensors file, checked against what it must hold before it is read.
+
+The format (https://github.com/huggingface/safetensors): 8 bytes with the size of the header, little-endian;
+the header, JSON, with the type, shape and place of every tensor; then the tensors.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.store.errors import StoreError
+from headwise.store.files import parse_json
+from headwise.store.layout import WEIGHTS_HEADER
+
+DTYPES = {"float32": torch.float32, "float16": torch.float16}
+_NAMES = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64", torch.bool: "BOOL"}
+
+
+def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
+    """What a tensor of a model is stored as: floating-point numbers as `dtype`, others as they are."""
+    return dtype if tensor.is_floating_point() else tensor.dtype
+
+
+class WeightsFile:
+    """An open safetensors file of which the header has been read.
+
+    Args:
+        file: At its beginning.
+        size: Its size in bytes.
+        where: What to call it in messages.
+
+    Raises:
+        StoreError: HW509, the header is not one, or does not describe the whole of the file.
+    """
+
+    def __init__(self, file: BufferedReader, size: int, where: Path):
+        self.file, self.where = file, where
+        start = file.read(8)
+        length = int.from_bytes(start, "little")
+        if length > min(WEIGHTS_HEADER, size - 8):
+            raise self._error(f"its header cannot have {length} bytes")
+        head = file.read(length)
+        self._hash = hashlib.sha256(start + head)
+        self._entries = parse_json(head, f"{where}: header")
+        self._entries.pop("__metadata__", None)
+        self._data_size = size - 8 - length
+
+    def __len__(self) -> int:
+        """Number of tensors."""
+        return len(self._entries)
+
+    def read(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> tuple[dict[str, Tensor], str]:
+        """Read the tensors, each into memory of its own.
+
+        Args:
+            expected: What the file must hold; may be on the meta device.
+            dtype: What the floating-point tensors of the file are; they become those of `expected`.
+
+        Returns:
+            The tensors and the SHA-256 of the file, of the very bytes that were read.
+
+        Raises:
+            StoreError: HW509 names, shapes, types or places are others than expected; HW510 a number is
+                NaN or infinite.
+        """
+        order = self._check(expected, dtype)
+        tensors: dict[str, Tensor] = {}
+        for name in order:
+            like = expected[name]
+            tensor = torch.empty(like.shape, dtype=stored_dtype(like, dtype), device="cpu")
+            buffer = memoryview(tensor.numpy().reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            if self.file.readinto(buffer) != len(buffer):
+                raise self._error("it ends too early")
+            self._hash.update(buffer)
+            if not np.isfinite(tensor.numpy()).all():
+                raise StoreError(f"{self.where}: {name} holds NaN or infinite numbers", code="HW510")
+            tensors[name] = tensor.to(like.dtype)
+        return tensors, self._hash.hexdigest()
+
+    def _check(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> list[str]:
+        """The names in the order of the file, if it holds exactly what is expected, without gaps."""
+        for name in [*expected, *self._entries]:
+            if name not in self._entries or name not in expected:
+                lacks = "lacks" if name in expected else "holds"
+                raise self._error(f"it {lacks} {name[:200]!r}, unlike a model of this configuration")
+        places = {name: self._place(name, like, dtype) for name, like in expected.items()}
+        order = sorted(places, key=lambda name: places[name])
+        end = 0
+        for name in order:
+            if places[name][0] != end:
+                raise self._error(f"{name} begins at byte {places[name][0]} of the data, not at {end}")
+            end = places[name][1]
+        if end != self._data_size:
+            raise self._error(f"the tensors take {end} bytes, but the file holds {self._data_size}")
+        return order
+
+    def _place(self, name: str, like: Tensor, dtype: torch.dtype) -> tuple[int, int]:
+        """Where a tensor begins and ends, if its entry is what is expected."""
+        entry: Any = self._entries[name]
+        kind = stored_dtype(like, dtype)
+        size = like.numel() * kind.itemsize
+        begin = None
+        if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:
+            found, wanted = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))
+            if found != wanted:
+                raise self._error(
+                    f"{name} is {found[0]!r:.20} {found[1]!r:.80}, but the configuration asks for "
+                    f"{wanted[0]!r} {wanted[1]}"
+                )
+            match entry["data_offsets"]:
+                case [int(first), int(last)] if last - first == size > 0:
+                    begin = first
+        if begin is None:
+            raise self._error(f"the entry of {name} is not well formed: {entry!r:.200}")
+        return begin, begin + size
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(f"{self.where}: {problem}", code="HW509")

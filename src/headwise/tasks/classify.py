@@ -1,0 +1,117 @@
+"""Text classification: one label for each text, of two or many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from headwise.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """The classifier on top of the text vector, and its loss."""
+
+    hidden: int = 300
+    """Hidden features of the two-layer classifier."""
+    dropout: float = 0.3
+    """On the hidden layer, while training."""
+    normalize: Literal["none", "batch", "layer"] = "none"
+    """Normalise the text vector first: over the batch, or over its features."""
+    label_smoothing: float = 0.0
+    """Share of the target that is spread evenly over all labels."""
+    class_weights: str = "none"
+    """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
+    pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
+
+
+class Classifier(nn.Module):
+    """Two-layer perceptron from a text vector to a logit for each label.
+
+    Args:
+        width: Features of the text vector.
+        classes: Number of labels.
+        config: See `ClassifierConfig`.
+    """
+
+    def __init__(self, width: int, classes: int, config: ClassifierConfig):
+        super().__init__()
+        norms = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
+        self.layers = nn.Sequential(
+            norms[config.normalize](width),
+            nn.Linear(width, config.hidden),
+            nn.ReLU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, classes),
+        )
+
+    def forward(self, text: Tensor) -> Tensor:
+        """`[texts, width]` -> logits `[texts, classes]`."""
+        return self.layers(text)
+
+
+def classification_loss(
+    logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0, weights: Tensor | None = None
+) -> Tensor:
+    """Cross-entropy of each text, `[texts]`, times the weight of its label.
+
+    Weights have one meaning: the texts of a label count as if there were that many times more of them.
+
+    Args:
+        logits: `[texts, classes]`.
+        targets: `[texts]`, int64.
+        label_smoothing: See `ClassifierConfig`.
+        weights: `[classes]`, or None for all 1.
+    """
+    losses = cross_entropy(logits, targets, label_smoothing=label_smoothing, reduction="none")
+    return losses if weights is None else losses * weights[targets]
+
+
+def class_weights(setting: str, labels: Sequence[str], counts: Sequence[int]) -> Tensor | None:
+    """The weights that `ClassifierConfig.class_weights` asks for.
+
+    Args:
+        setting: `none`, `balanced` or `name=weight,...`.
+        labels: Names of the labels.
+        counts: Training texts of each.
+
+    Returns:
+        `[classes]`, scaled so that the weights of all training texts average 1; None for `none`.
+
+    Raises:
+        ConfigError: The setting cannot be read, names an unknown label, or has a weight that is not
+            positive.
+    """
+    if setting == "none":
+        return None
+    if setting == "balanced":
+        weights = [1.0 / max(count, 1) for count in counts]
+    else:
+        given = _given_weights(setting, labels)
+        weights = [given.get(label, 1.0) for label in labels]
+    mean = sum(w * n for w, n in zip(weights, counts, strict=True)) / max(sum(counts), 1)
+    return torch.tensor([w / mean for w in weights], dtype=torch.float32)
+
+
+def _given_weights(setting: str, labels: Sequence[str]) -> dict[str, float]:
+    given: dict[str, float] = {}
+    for pair in setting.split(","):
+        name, equals, number = pair.rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = float("nan")
+        if not equals or not 0 < weight < float("inf"):
+            raise ConfigError(
+                f"cannot read the class weight {pair!r}; expected none, balanced or pairs such as "
+                "spam=2.0,ham=1.0 with numbers above 0"
+            )
+        if name.strip() not in labels:
+            raise ConfigError(
+                f"class weight for unknown label {name.strip()!r}; labels are {', '.join(labels)}"
+            )
+        given[name.strip()] = weight
+    return given

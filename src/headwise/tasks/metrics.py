@@ -1,0 +1,115 @@
+"""How good a classifier is, with intervals that say how far a small test set can be trusted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_softmax
+from scipy.stats import binomtest
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    """Scores of one label."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    texts: int
+    """Texts that have this label."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of a classifier on labelled texts.
+
+    Attributes:
+        texts: How many.
+        accuracy: Share of right labels.
+        accuracy_interval: 95 % Wilson interval of the accuracy.
+        macro_f1: Mean F1 of the labels that occur in the texts or in the predictions.
+        labels: Per label.
+        confusion: `confusion[i][j]` texts have label i and were given label j.
+    """
+
+    texts: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    macro_f1: float
+    labels: tuple[LabelScore, ...]
+    confusion: tuple[tuple[int, ...], ...]
+
+
+def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> Scores:
+    """Scores of predicted label numbers against the true ones, both `[texts]`.
+
+    Raises:
+        ValueError: There are no texts.
+    """
+    if len(targets) == 0:
+        raise ValueError("no texts to score")
+    numbers = np.arange(len(labels))
+    precision, recall, f1, support = precision_recall_fscore_support(
+        targets,
+        predicted,
+        labels=numbers,
+        zero_division=0,  # type: ignore[arg-type]
+    )
+    present = np.isin(numbers, targets) | np.isin(numbers, predicted)
+    right = int((predicted == targets).sum())
+    rows = zip(labels, precision, recall, f1, support, strict=True)  # type: ignore[arg-type]
+    return Scores(
+        texts=len(targets),
+        accuracy=right / len(targets),
+        accuracy_interval=wilson_interval(right, len(targets)),
+        macro_f1=float(f1[present].mean()),  # type: ignore[index]
+        labels=tuple(LabelScore(name, float(p), float(r), float(f), int(n)) for name, p, r, f, n in rows),
+        confusion=tuple(
+            tuple(map(int, row)) for row in confusion_matrix(targets, predicted, labels=numbers)
+        ),
+    )
+
+
+def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of a share (Wilson 1927); sound for small counts and near 0 and 1."""
+    interval = binomtest(right, texts).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def mean_loss(logits: np.ndarray, targets: np.ndarray) -> float:
+    """Mean cross-entropy in nats; logits `[texts, classes]`."""
+    losses = -log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(targets)), targets]
+    return float(losses.mean())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two classifiers on the same texts.
+
+    Attributes:
+        accuracy: Accuracy of the first minus that of the second.
+        interval: 95 % bootstrap interval of that difference, over texts.
+        p_value: Exact McNemar test: how often texts that only one of them gets right would fall at least
+            as unevenly if both were equally good.
+    """
+
+    accuracy: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def compare(first: np.ndarray, second: np.ndarray, targets: np.ndarray, *, seed: int = 0) -> Difference:
+    """Paired comparison of two classifiers' label numbers `[texts]`."""
+    gain = (first == targets).astype(np.int64) - (second == targets).astype(np.int64)
+    better, worse = int((gain > 0).sum()), int((gain < 0).sum())
+    # Resampling texts with replacement is a multinomial draw of the three outcomes.
+    texts = len(gain)
+    random = np.random.Generator(np.random.PCG64(seed))
+    draws = random.multinomial(
+        texts, [better / texts, worse / texts, 1 - (better + worse) / texts], size=10_000
+    )
+    low, high = np.quantile((draws[:, 0] - draws[:, 1]) / texts, [0.025, 0.975])
+    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    return Difference(float(gain.mean()), (float(low), float(high)), float(p))

@@ -1,0 +1,60 @@
+"""Training a text classifier: from labelled texts to a model and its scores."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.features.words import batch_of
+from headwise.model import Model
+from headwise.tasks.classify import class_weights, classification_loss
+from headwise.tasks.metrics import mean_loss, score
+
+
+class ClassificationObjective:
+    """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
+
+    Args:
+        model: The classifier; its features encode the texts.
+        train: Training texts and label numbers.
+        dev: Dev texts and label numbers.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        train: tuple[Sequence[str], np.ndarray],
+        dev: tuple[Sequence[str], np.ndarray],
+    ):
+        self.model = model
+        self._words = model.features.encode(train[0])
+        self._targets = train[1].astype(np.int64)
+        self.dev_words = model.features.encode(dev[0])
+        self.dev_targets = dev[1].astype(np.int64)
+        settings = model.config.classifier
+        counts = np.bincount(self._targets, minlength=len(model.labels)).tolist()
+        self._weights = class_weights(settings.class_weights, model.labels, counts)
+        self._smoothing = settings.label_smoothing
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(words) for words in self._words], dtype=np.int64)
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        device = self.model.device
+        logits = self.model(batch_of([self._words[text] for text in texts], device))
+        targets = torch.from_numpy(self._targets[list(texts)]).to(device)
+        weights = None if self._weights is None else self._weights.to(device)
+        return classification_loss(
+            logits.float(), targets, label_smoothing=self._smoothing, weights=weights
+        ).sum()
+
+    def evaluate(self) -> Mapping[str, float]:
+        logits = self.model.logits(self.dev_words)
+        scores = score(logits.argmax(axis=1), self.dev_targets, self.model.labels)
+        return {
+            "accuracy": scores.accuracy,
+            "macro_f1": scores.macro_f1,
+            "loss": mean_loss(logits, self.dev_targets),
+        }

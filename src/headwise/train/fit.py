@@ -1,0 +1,157 @@
+"""From labelled texts to a trained, calibrated model."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
+from headwise.features.vocabulary import Vocabulary
+from headwise.model import Model
+from headwise.recipe import Recipe
+from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
+from headwise.train.classification import ClassificationObjective
+from headwise.train.loop import Report, train
+from headwise.train.state import Progress
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained model and what is to be said of its training.
+
+    Attributes:
+        model: With its best weights and its temperature.
+        progress: Counters and history of the run.
+        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
+        calibration_before: Expected calibration error on dev before the temperature was fitted.
+        calibration_after: And after.
+    """
+
+    model: Model
+    progress: Progress
+    coverage: Coverage | None
+    calibration_before: float
+    calibration_after: float
+
+
+def fit(
+    train_examples: Sequence[Example],
+    dev_examples: Sequence[Example],
+    recipe: Recipe,
+    folder: Path,
+    *,
+    vectors: WordVectors | None = None,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Fitted:
+    """Train a classifier.
+
+    Args:
+        train_examples: With labels.
+        dev_examples: With labels that occur in training; they choose the best epoch and set the
+            temperature.
+        recipe: The settings.
+        folder: Where the state of the run is kept.
+        vectors: What `recipe.vectors.file` holds; read from there where not given.
+        resume: Go on with the run in `folder`.
+        report: Called after each update and each epoch.
+
+    Raises:
+        HeadwiseError: The data, the settings or a state to resume do not fit.
+    """
+    labels = label_names(train_examples)
+    number = {label: n for n, label in enumerate(labels)}
+    texts, targets = columns(train_examples, number)
+    dev_texts, dev_targets = columns(dev_examples, number)
+    if not dev_texts:
+        raise HeadwiseError("there are no dev texts to choose the best epoch on", code="HW405")
+
+    torch.manual_seed(recipe.train.seed)
+    if vectors is None and recipe.vectors.file is not None:
+        vectors = load_vectors(recipe.vectors.file)
+    model, covered = new_model(texts, labels, recipe, vectors)
+    model.to(pick_device(recipe.train.device))
+    objective = ClassificationObjective(model, (texts, targets), (dev_texts, dev_targets))
+    identity: dict[str, Any] = {
+        "data": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
+        **recipe.to_json(),
+    }
+    progress = train(
+        model, objective, recipe.train, folder, resume=resume, identity=identity, report=report
+    )
+    logits = model.logits(objective.dev_words)
+    before = expected_calibration_error(model.probabilities(logits), dev_targets)
+    model.temperature = fit_temperature(logits, dev_targets)
+    after = expected_calibration_error(model.probabilities(logits), dev_targets)
+    return Fitted(model, progress, covered, before, after)
+
+
+def label_names(examples: Sequence[Example]) -> list[str]:
+    """The labels in a fixed order: numbers by value, names by alphabet."""
+    names = {example.label for example in examples if example.label is not None}
+    return sorted(
+        names, key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
+    )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return float(name) == float(name)
+    except ValueError:
+        return False
+
+
+def columns(examples: Sequence[Example], number: dict[str, int]) -> tuple[list[str], np.ndarray]:
+    """Texts and label numbers of examples."""
+    texts = [example.text for example in examples]
+    return texts, np.array([number[example.label or ""] for example in examples], dtype=np.int64)
+
+
+def new_model(
+    texts: Sequence[str], labels: Sequence[str], recipe: Recipe, vectors: WordVectors | None = None
+) -> tuple[Model, Coverage | None]:
+    """An untrained model for these texts, with the pretrained vectors in place."""
+    words = recipe.model.words
+    if vectors is not None and vectors.size != words.vector_size:
+        raise ConfigError(
+            f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
+            f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
+        )
+    tokenizer = get_tokenizer(words.tokenizer)
+    vocabulary = Vocabulary.build(
+        map(tokenizer.words, texts),
+        min_count=words.min_count,
+        max_size=words.max_words,
+        case=words.case,
+        extra_words=vectors.words[: recipe.vectors.extra_words] if vectors else (),
+    )
+    model = Model(recipe.model, vocabulary, labels)
+    if vectors is None:
+        return model, None
+    matrix, _ = matrix_for(vocabulary, vectors, seed=recipe.train.seed)
+    model.embedding.start_from(torch.from_numpy(matrix))
+    counts = dict(zip(vocabulary.words[1:], vocabulary.counts[1:], strict=True))
+    return model, coverage(vectors, {word: count for word, count in counts.items() if count})
+
+
+def pick_device(name: str) -> torch.device:
+    """`auto` takes a CUDA device where there is one.
+
+    Raises:
+        ConfigError: The device is unknown or is not there.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"the device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+    return device

@@ -1,0 +1,363 @@
+"""The training loop: short, exact, resumable.
+
+Everything that the rest of a run depends on is in its saved state: weights, moments, moving average,
+random generators and counters. Batches and learning rates are functions of the seed, the epoch and the
+step. So a run that was killed anywhere and resumed ends with the weights of one that was not.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.data.batches import plan_batches
+from headwise.errors import HeadwiseError
+from headwise.train.config import TrainConfig
+from headwise.train.objective import Objective
+from headwise.train.schedule import rate
+from headwise.train.state import (
+    Progress,
+    check_tensors,
+    generator_state,
+    load_state,
+    load_tensors,
+    restore_generators,
+    save_state,
+    write_atomically,
+)
+
+STATE = "state.safetensors"
+
+
+class TrainingInterrupted(HeadwiseError):
+    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state."""
+
+    code = "HW400"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run says of itself after each update and after each epoch.
+
+    Attributes:
+        progress: The counters so far.
+        batches: Batches in this epoch.
+        texts: Training texts in this epoch.
+        loss: Mean loss of this epoch's texts so far.
+        texts_per_second: Over this epoch, in this session.
+        scores: Dev scores, after an epoch; None between.
+    """
+
+    progress: Progress
+    batches: int
+    texts: int
+    loss: float
+    texts_per_second: float
+    scores: dict[str, float] | None = None
+
+
+def train(
+    model: nn.Module,
+    objective: Objective,
+    config: TrainConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    identity: dict[str, Any] | None = None,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Progress:
+    """Train a model; leaves it with the weights that were best on dev.
+
+    Args:
+        model: Trained in place. `model.embedding.vectors` gets its own learning rate.
+        objective: Losses of the training texts and scores on dev.
+        config: See `TrainConfig`.
+        folder: Where the run's state is kept.
+        resume: Go on with the run in `folder` instead of starting one.
+        identity: What else makes this run this run (data, model); resuming another one is an error.
+        report: Called after each update and epoch.
+
+    Returns:
+        The counters at the end.
+
+    Raises:
+        TrainingInterrupted: Ctrl-C or SIGTERM came; the state is saved.
+        HeadwiseError: The loss is not a number, or the state cannot be resumed.
+    """
+    run = _Run(model, objective, config, folder, {**(identity or {}), "train": asdict(config)})
+    if resume:
+        run.load()
+    with _signals() as stop:
+        while not run.progress.finished:
+            for batch in run.epoch_batches():
+                run.update(batch)
+                report(run.report())
+                if stop.is_set():
+                    run.save()
+                    raise TrainingInterrupted(
+                        f"stopped in epoch {run.progress.epoch + 1} after {run.progress.step} updates; the "
+                        f"state is saved in {folder}. Run the same command with --resume to go on"
+                    )
+                run.save_if_due()
+            report(run.finish_epoch())
+    run.take_best()
+    return run.progress
+
+
+class _Run:
+    """A model in training with its optimiser and counters."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        config: TrainConfig,
+        folder: Path,
+        identity: dict[str, Any],
+    ):
+        self.model, self.objective, self.config = model, objective, config
+        self.folder, self.identity = folder, identity
+        self.device = next(model.parameters()).device
+        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.optimizer = torch.optim.AdamW(self._groups(), fused=True)
+        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.average = (
+            {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
+        )
+        self.progress = Progress()
+        self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
+        self._saved = self._started = time.monotonic()
+        self._session_texts = 0
+        torch.manual_seed(config.seed)
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """Matrices decay; biases, norms and word vectors do not; word vectors have their own rate."""
+        config = self.config
+        vectors = [p for n, p in self.parameters.items() if n.startswith("embedding.vectors")]
+        rest = [p for n, p in self.parameters.items() if not n.startswith("embedding.vectors")]
+        groups = [
+            {"params": vectors, "lr": config.vectors_learning_rate, "weight_decay": 0.0},
+            {
+                "params": [p for p in rest if p.dim() > 1],
+                "lr": config.learning_rate,
+                "weight_decay": config.weight_decay,
+            },
+            {"params": [p for p in rest if p.dim() <= 1], "lr": config.learning_rate, "weight_decay": 0.0},
+        ]
+        return [group for group in groups if group["params"]]
+
+    def _plan(self, epoch: int) -> list[list[int]]:
+        return plan_batches(
+            self.objective.lengths,
+            max_texts=self.config.batch_texts,
+            max_tokens=self.config.batch_tokens,
+            seed=self.config.seed,
+            epoch=epoch,
+        )
+
+    def epoch_batches(self) -> Iterator[list[list[int]]]:
+        """What is left of this epoch, in groups of batches that make one update."""
+        self._batches = self._plan(self.progress.epoch)
+        self._session_start, self._session_texts = time.monotonic(), 0
+        self.model.train()
+        for start in range(self.progress.batch, len(self._batches), self.config.accumulate):
+            yield self._batches[start : start + self.config.accumulate]
+
+    def update(self, batches: Sequence[Sequence[int]]) -> None:
+        """One step of the optimiser, on the mean loss of all texts of these batches."""
+        config, progress = self.config, self.progress
+        began = time.monotonic()
+        texts = sum(map(len, batches))
+        total = 0.0
+        for batch in batches:
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+                loss = self.objective.loss(batch)
+            (loss / texts).backward()
+            total += loss.item()
+        if not abs(total) < float("inf"):
+            raise HeadwiseError(
+                f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
+                "smaller learning rate or a lower clip",
+                code="HW404",
+            )
+        if config.clip:
+            nn.utils.clip_grad_norm_(self.parameters.values(), config.clip, foreach=True)
+        factor = rate(progress.step, self.steps, warmup=config.warmup, schedule=config.schedule)
+        for group, top in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = top * factor
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self._move_average()
+        progress.step += 1
+        progress.batch += len(batches)
+        progress.loss += total
+        progress.texts += texts
+        progress.seconds += time.monotonic() - began
+        self._session_texts += texts
+
+    def _move_average(self) -> None:
+        if self.average is None:
+            return
+        # Early on a long memory would mostly remember the random start.
+        decay = min(self.config.average, (1 + self.progress.step) / (10 + self.progress.step))
+        for name, parameter in self.parameters.items():
+            self.average[name].lerp_(parameter.detach(), 1 - decay)
+
+    def finish_epoch(self) -> Report:
+        """Judge the model on dev, keep it if it is the best so far, and save."""
+        config, progress = self.config, self.progress
+        began = time.monotonic()
+        with self._judged_weights():
+            self.model.eval()
+            with torch.no_grad():
+                scores = dict(self.objective.evaluate())
+            score = -scores["loss"] if config.score == "loss" else scores[config.score]
+            if score > progress.best_score:
+                progress.best_score, progress.best_epoch, progress.stale = score, progress.epoch, 0
+                write_atomically(self.model.state_dict(), self._best(progress.epoch), {})
+            else:
+                progress.stale += 1
+        progress.seconds += time.monotonic() - began
+        progress.history.append(
+            {"epoch": progress.epoch + 1, "train_loss": progress.loss / max(progress.texts, 1), **scores}
+        )
+        done = self.report(scores)
+        stopped = config.patience and progress.stale >= config.patience
+        progress.epoch += 1
+        progress.batch, progress.loss, progress.texts = 0, 0.0, 0
+        progress.finished = bool(stopped) or progress.epoch >= config.epochs
+        self.save()
+        for path in self.folder.glob("best-*.safetensors"):
+            if path != self._best(progress.best_epoch):
+                path.unlink()
+        return done
+
+    @contextmanager
+    def _judged_weights(self) -> Iterator[None]:
+        """The moving average in place of the weights, if there is one."""
+        if self.average is None:
+            yield
+            return
+        kept = {name: p.detach().clone() for name, p in self.parameters.items()}
+        self._put(self.average)
+        try:
+            yield
+        finally:
+            self._put(kept)
+
+    def _put(self, weights: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, parameter in self.parameters.items():
+                parameter.copy_(weights[name])
+
+    def _best(self, epoch: int) -> Path:
+        return self.folder / f"best-{epoch + 1}.safetensors"
+
+    def take_best(self) -> None:
+        """Leave the model with its best weights."""
+        path = self._best(self.progress.best_epoch)
+        weights, _ = load_tensors(path)
+        check_tensors(path, weights, self.model.state_dict())
+        self.model.load_state_dict(weights)
+        self.model.eval()
+
+    def report(self, scores: dict[str, float] | None = None) -> Report:
+        progress = self.progress
+        spent = max(time.monotonic() - self._session_start, 1e-9)
+        return Report(
+            Progress(**{**vars(progress), "history": list(progress.history)}),
+            len(self._batches),
+            sum(map(len, self._batches)),
+            progress.loss / max(progress.texts, 1),
+            self._session_texts / spent,
+            scores,
+        )
+
+    def save_if_due(self) -> None:
+        if time.monotonic() - self._saved >= self.config.checkpoint_seconds:
+            self.save()
+
+    def save(self) -> None:
+        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        for name, parameter in self.parameters.items():
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer/{name}/{key}"] = value
+            if self.average is not None:
+                tensors[f"average/{name}"] = self.average[name]
+        tensors |= generator_state(self.device)
+        save_state(self.folder / STATE, tensors, self.progress, self.identity)
+        self._saved = time.monotonic()
+
+    def load(self) -> None:
+        tensors, self.progress = load_state(self.folder / STATE, self.identity)
+        check_tensors(self.folder / STATE, tensors, self._expected(tensors))
+        self.model.load_state_dict(
+            {
+                name.removeprefix("model/"): value
+                for name, value in tensors.items()
+                if name.startswith("model/")
+            }
+        )
+        for name, parameter in self.parameters.items():
+            prefix = f"optimizer/{name}/"
+            kept = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            if kept:
+                self.optimizer.state[parameter] = {
+                    key: value.to(parameter.device) for key, value in kept.items()
+                }
+            if self.average is not None:
+                self.average[name].copy_(tensors[f"average/{name}"])
+        restore_generators(tensors, self.device)
+        if self.progress.best_epoch >= 0 and not self._best(self.progress.best_epoch).exists():
+            raise HeadwiseError(
+                f"{self._best(self.progress.best_epoch)}: the best weights of the run are missing",
+                code="HW402",
+            )
+
+    def _expected(self, found: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors like those that a saved state must hold.
+
+        A parameter that never had a gradient has no moments, so those are expected where any is found.
+        """
+        expected = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        for name, parameter in self.parameters.items():
+            moments = {"step": torch.tensor(0.0), "exp_avg": parameter, "exp_avg_sq": parameter}
+            named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}
+            if not found.keys().isdisjoint(named):
+                expected |= named
+        if self.average is not None:
+            expected |= {f"average/{name}": value for name, value in self.average.items()}
+        expected["random/cpu"] = torch.get_rng_state()
+        if "random/cuda" in found:  # perhaps of a device that this run is not on
+            states = generator_state(self.device)
+            expected["random/cuda"] = states.get("random/cuda", found["random/cuda"])
+        return expected
+
+
+@contextmanager
+def _signals() -> Iterator[threading.Event]:
+    """Ctrl-C and SIGTERM set an event that the loop looks at between updates; a second one acts at once."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event  # signals can only be handled in the main thread
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,173 @@
+"""`headwise train` as a function: files in, a judged model in a folder out."""
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.baseline import fit_baseline
+from headwise.data.dataset import Dataset
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.data.read import check_labels, read_examples
+from headwise.data.split import split_examples
+from headwise.errors import HeadwiseError
+from headwise.features.vectors import WordVectors, load_vectors
+from headwise.recipe import Recipe, build_recipe, size_defaults
+from headwise.report import Evaluation, Rival, evaluate_texts
+from headwise.store import save_model
+from headwise.tasks.metrics import compare, score
+from headwise.train.fit import Fitted, columns, fit
+from headwise.train.loop import Report
+
+Sections = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The three parts of the data, and what there is to tell about how they came to be."""
+
+    train: list[Example]
+    dev: list[Example]
+    test: list[Example]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to.
+
+    Attributes:
+        fitted: The model and its training.
+        recipe: The settings that were used.
+        test: Of the model on the test texts, None without test texts.
+        baseline: TF-IDF + linear SVM on the same test texts, compared with the model text by text.
+        seconds: Wall time of the training alone.
+    """
+
+    fitted: Fitted
+    recipe: Recipe
+    test: Evaluation | None
+    baseline: Rival | None
+    seconds: float
+
+
+def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) -> Texts:
+    """Read the files; split off dev, and test where there is none.
+
+    Raises:
+        DataError: A file cannot be read, or a label of dev or test does not occur in training.
+        HeadwiseError: The training file has no labels, or one only.
+    """
+    data = read_examples(train, recipe.data)
+    if len(data.labels) < 2:
+        found = f"only the label {next(iter(data.labels))!r}" if data.labels else "no labels"
+        raise HeadwiseError(
+            f"{train}: {found} in {len(data.examples):,} texts (read as {data.format}); a classifier needs "
+            "two or more labels. If another column holds them, name it with --label-column",
+            code="HW406",
+        )
+    notes = [f"{train}: {note}" for note in data.notes]
+    others: dict[str, Dataset] = {}
+    for name, path in (("dev", dev), ("test", test)):
+        if path is not None:
+            others[name] = read_examples(path, recipe.data)
+            check_labels(data, others[name])
+            notes += [f"{path}: {note}" for note in others[name].notes]
+    cut_dev = 0.0 if "dev" in others else recipe.split.dev
+    cut_test = 0.0 if "test" in others else recipe.split.test
+    parts = {name: other.examples for name, other in others.items()}
+    train_part = data.examples
+    if cut_dev or cut_test:
+        split = split_examples(data.examples, cut_dev, cut_test, recipe.split.split_seed, path=train)
+        notes += [f"{train}: {note}" for note in split.notes]
+        train_part = split.train
+        parts = {"dev": split.dev, "test": split.test} | parts
+    return Texts(train_part, parts.get("dev", []), parts.get("test", []), tuple(notes))
+
+
+def choose_settings(texts: Texts, layers: tuple[Sections, ...]) -> tuple[Recipe, WordVectors | None]:
+    """Defaults for the size of the data under what the user has said; and the vectors, if any."""
+    asked = build_recipe(*layers)
+    vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
+    defaults = size_defaults(len(texts.train), vectors=vectors is not None)
+    if vectors is not None:
+        defaults["words"]["vector_size"] = vectors.size
+    return build_recipe(defaults, *layers), vectors
+
+
+def run(
+    texts: Texts,
+    recipe: Recipe,
+    vectors: WordVectors | None,
+    output: Path,
+    *,
+    resume: bool = False,
+    baseline: bool = True,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Outcome:
+    """Train, judge beside the linear baseline, and save the model in `output`.
+
+    The run's state is kept in `output/training`; it is what `resume` goes on with.
+    """
+    began = time.monotonic()
+    fitted = fit(
+        texts.train,
+        texts.dev,
+        recipe,
+        output / "training",
+        vectors=vectors,
+        resume=resume,
+        report=report,
+    )
+    seconds = time.monotonic() - began
+    evaluation = rival = None
+    number = {label: n for n, label in enumerate(fitted.model.labels)}
+    if texts.test:
+        test_texts, test_targets = columns(texts.test, number)
+        evaluation = evaluate_texts(fitted.model, test_texts, test_targets)
+        linear = None
+        if baseline:
+            train_part, dev_part = columns(texts.train, number), columns(texts.dev, number)
+            linear = fit_baseline(train_part, dev_part, tokenizer=recipe.model.words.tokenizer)
+        if linear is not None:
+            guessed = linear.predict(test_texts)
+            scores = score(guessed, test_targets, fitted.model.labels)
+            difference = compare(evaluation.predicted, guessed, test_targets)
+            rival = Rival.of("TF-IDF + linear SVM", scores, difference)
+    outcome = Outcome(fitted, recipe, evaluation, rival, seconds)
+    save(outcome, texts, output)
+    shutil.rmtree(output / "training")  # the run is over; its state is many times the model's size
+    return outcome
+
+
+def save(outcome: Outcome, texts: Texts, output: Path) -> None:
+    """Write the model folder: weights, settings, data fingerprints, history and scores."""
+    fitted = outcome.fitted
+    parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
+    metrics: dict[str, Any] = {
+        "dev": fitted.progress.history[fitted.progress.best_epoch],
+        "calibration": {
+            "temperature": fitted.model.temperature,
+            "expected_calibration_error_before": fitted.calibration_before,
+            "expected_calibration_error_after": fitted.calibration_after,
+        },
+    }
+    if outcome.test is not None:
+        metrics["test"] = outcome.test.to_json()
+    if outcome.baseline is not None:
+        metrics["baseline"] = outcome.baseline.to_json()
+    save_model(
+        fitted.model,
+        output,
+        data={name: fingerprint(part).to_json() for name, part in parts.items() if part},
+        training={
+            "recipe": outcome.recipe.to_json(),
+            "history": fitted.progress.history,
+            "best_epoch": fitted.progress.best_epoch + 1,
+            "seconds": fitted.progress.seconds,
+        },
+        metrics=metrics,
+    )

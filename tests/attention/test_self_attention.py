@@ -1,0 +1,106 @@
+"""The layer: projections, heads that need neither query nor key, and the way back."""
+
+import pytest
+import torch
+
+from headwise.attention import SelfAttention, reference
+from headwise.errors import ConfigError
+from headwise.priors import Everything, Forward, Window, WordDistance
+from headwise.ragged import Ragged
+
+ONE, NEAR = Window(width=1), Window(width=3)
+LISTS = [
+    [Everything()],
+    [NEAR, Forward()],
+    [ONE, ONE],
+    [ONE, NEAR, ONE + WordDistance(), Everything()],
+    [NEAR, ONE],
+]
+
+
+def rows(lengths, width=6, seed=0):
+    random = torch.Generator().manual_seed(seed)
+    return Ragged.from_lengths(
+        torch.randn(sum(lengths), width, generator=random, dtype=torch.float64), lengths
+    )
+
+
+def layer_of(priors, bias):
+    torch.manual_seed(1)
+    layer = SelfAttention(6, priors, 4, bias=bias).double()
+    for name, parameter in layer.named_parameters():
+        if name.endswith("bias"):
+            torch.nn.init.normal_(parameter)
+    return layer
+
+
+def plain(layer, x):
+    """MS-Trans Eq. 6-9 with every head computed in full."""
+    q, k, v = (
+        projection(x.values).view(-1, len(layer.priors), layer.head_size)
+        for projection in (layer.query, layer.key, layer.value)
+    )
+    return layer.out(reference.attention(q, k, v, layer.priors, x.layout).flatten(1))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("priors", LISTS)
+@pytest.mark.parametrize("lengths", [(), (0,), (1,), (5, 0, 2, 1)])
+def test_equals_all_heads_in_full(priors, bias, lengths):
+    layer, x = layer_of(priors, bias), rows(lengths)
+    x.values.requires_grad_()
+    parameters = [x.values, *layer.parameters()]
+    results = []
+    for output in (layer(x).values, plain(layer, x)):
+        gradients = torch.autograd.grad(output.sin().sum(), parameters, allow_unused=True)
+        results.append(
+            [
+                output,
+                *(
+                    torch.zeros_like(p) if g is None else g
+                    for p, g in zip(parameters, gradients, strict=True)
+                ),
+            ]
+        )
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+    assert layer(x).layout is x.layout
+
+
+def test_heads_of_width_one_cost_no_query_and_key(monkeypatch):
+    layer = layer_of([ONE, NEAR, ONE], False)
+    shapes = []
+    original = layer._project
+    monkeypatch.setattr(
+        layer, "_project", lambda *args: shapes.append((got := original(*args)).shape) or got
+    )
+    layer(rows((3, 2)))
+    assert shapes == [(5, 1, 4)] * 2
+
+
+def test_parameters():
+    layer = SelfAttention(300, [NEAR] * 5, 64)
+    assert {name: tuple(p.shape) for name, p in layer.named_parameters()} == {
+        "query.weight": (320, 300),
+        "key.weight": (320, 300),
+        "value.weight": (320, 300),
+        "out.weight": (300, 320),
+    }
+    biases = dict(SelfAttention(6, [NEAR] * 2, 3, bias=True).named_parameters())
+    assert len(biases) == 8
+    assert all((p == 0).all() for name, p in biases.items() if name.endswith("bias"))
+
+
+def test_works_under_autocast():
+    layer, x = SelfAttention(6, LISTS[3], 4, bias=True), rows((5, 0, 2, 1)).map(torch.Tensor.float)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = layer(x)
+    assert mixed.values.dtype == torch.bfloat16
+    torch.testing.assert_close(mixed.values.float(), layer(x).values, rtol=0.05, atol=0.05)
+
+
+def test_errors():
+    with pytest.raises(ConfigError, match="at least one head"):
+        SelfAttention(6, [], 4)
+    with pytest.raises(ConfigError, match="unknown attention 'fast'"):
+        SelfAttention(6, [NEAR], 4, impl="fast")(rows((2,)).map(torch.Tensor.float))

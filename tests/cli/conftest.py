@@ -1,0 +1,98 @@
+import csv
+import io
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from headwise.cli import main
+
+LABELS = ["bad", "good"]
+WORDS = [f"w{i}" for i in range(50)]
+
+
+@pytest.fixture(scope="session")
+def save(tmp_path_factory):
+    """Save a small model with these labels and return its folder."""
+    from headwise.encoders import MSTransformerConfig
+    from headwise.features.embedding import WordConfig
+    from headwise.features.vocabulary import Vocabulary
+    from headwise.model import Model, ModelConfig
+    from headwise.store import save_model
+
+    def save(labels, *, seed=1, **parts) -> Path:
+        torch.manual_seed(seed)
+        encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=2)
+        config = ModelConfig(words=WordConfig(vector_size=8), encoder=encoder)
+        model = Model(config, Vocabulary.build([WORDS]), labels)
+        for parameter in model.parameters():  # different texts are to get different predictions
+            parameter.data += 0.1 * torch.randn_like(parameter)
+        folder = tmp_path_factory.mktemp("models") / "model"
+        save_model(model, folder, **{"data": {}, "training": {}, "metrics": {}, **parts})
+        return folder
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def model(save) -> Path:
+    """The folder of a model that tells bad from good."""
+    return save(LABELS)
+
+
+@pytest.fixture
+def run(capfdbinary, monkeypatch, tmp_path):
+    """Run `headwise` in a folder of its own; returns (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments, stdin: bytes = b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
+        code = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run
+
+
+@pytest.fixture
+def spawn(tmp_path):
+    """Start `python -m headwise` as a process of its own."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    started = []
+
+    def spawn(*arguments, **options) -> subprocess.Popen:
+        command = [sys.executable, "-m", "headwise", *map(str, arguments)]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": tmp_path, **options}
+        started.append(subprocess.Popen(command, env=environment, **options))
+        return started[-1]
+
+    yield spawn
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Write a csv file of random texts, some with quotes, line ends or no words; returns its rows."""
+
+    def table(path: Path, rows: int, *, seed=0) -> list[dict[str, str]]:
+        chance = random.Random(seed)
+        odd = ['say "hi", w1', "w1\nw2", "", '"', "w3\r\nw4", "ünï\u2028cödé 😀"]
+        written = []
+        for number in range(rows):
+            text = " ".join(chance.choices(WORDS, k=chance.randint(1, 12)))
+            text = chance.choice(odd) if chance.random() < 0.2 else text
+            written.append({"id": str(number), "text": text, "label": chance.choice(LABELS)})
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, ["id", "text", "label"])
+            writer.writeheader()
+            writer.writerows(written)
+        return written
+
+    return table

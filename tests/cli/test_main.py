@@ -1,0 +1,115 @@
+"""`headwise` itself: help, errors, exit codes."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from headwise import __version__
+from headwise.cli import COMMANDS, main
+
+FRESH = """
+import sys, time
+from headwise.cli import main
+code = main({arguments!r})
+assert "torch" not in sys.modules, "torch was imported"
+assert time.process_time() < 1, time.process_time()
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], ["--version"], ["doctor", "--help"], ["trian"]])
+def test_starts_fast_and_without_torch(arguments):
+    command = [sys.executable, "-c", FRESH.format(arguments=arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if arguments == ["trian"] else 0), done.stderr
+
+
+def test_doctor_runs_without_torch(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\n" + "a b c,x\nd e f,y\n" * 20)
+    command = [sys.executable, "-c", FRESH.format(arguments=["doctor", "a.csv"])]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert "40" in done.stdout, done.stderr
+    assert not done.stderr
+
+
+def test_help_lists_the_commands_in_order(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    places = [out.index(f" {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+    assert all(summary in out for summary in COMMANDS.values())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_is_its_docstring(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert COMMANDS[command] in out
+    assert len(out.split("╭")[0].split()) > len(COMMANDS[command].split()) + 10
+    assert "--text-column" in out
+
+
+def test_version(run):
+    assert run("--version") == (0, f"{__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["predcit", "x"], "unknown command 'predcit'; did you mean 'predict'?"),
+        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, doctor"),
+        (["predict", "m", "f.csv", "--fromat", "csv"], "Did you mean --format?"),
+        (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
+        (["doctor", "--text-colum"], "did you mean --text-column?"),
+        (["predict", "m"], "FILE requires an argument"),
+        (["predict", "m", "f.csv", "--format", "cvs"], 'Did you mean "csv"?'),
+        (["predict", "m", "f.csv", "--batch-tokens", "many"], "--batch-tokens"),
+    ],
+)
+def test_wrong_command_lines(run, arguments, said):
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert not out
+    assert err.startswith("error ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_errors_are_one_message(run):
+    code, out, err = run("predict", "no-model", "f.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("error [HW501] no-model: ")
+    assert err.count("\n") == 1
+
+
+def test_traceback_on_request(run, monkeypatch):
+    monkeypatch.setenv("HEADWISE_TRACEBACK", "1")
+    from headwise.errors import HeadwiseError
+
+    with pytest.raises(HeadwiseError, match="HW501"):
+        main(["predict", "no-model", "f.csv"])
+
+
+def test_interrupted(run, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headwise.cli.doctor.diagnose_files", interrupted)
+    assert run("doctor", "f.csv") == (130, "", "")
+
+
+def test_defects_are_not_hidden(run, monkeypatch):
+    monkeypatch.setattr("headwise.cli.doctor.diagnose_files", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("doctor", "f.csv")
+
+
+def test_the_reader_of_the_output_goes_away(spawn, model, table, tmp_path):
+    table(tmp_path / "in.csv", 5000)
+    process = spawn("predict", model, "in.csv")
+    assert process.stdout.readline().startswith(b"id,text,label,prediction")
+    process.stdout.close()
+    assert b"rror" not in process.stderr.read()
+    assert process.wait(30) == 128 + signal.SIGPIPE

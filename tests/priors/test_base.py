@@ -1,0 +1,176 @@
+"""What holds for every prior, alone and in sums."""
+
+import json
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwise.errors import ConfigError
+from headwise.priors import (
+    PRIORS,
+    Everything,
+    Forward,
+    Pairs,
+    Prior,
+    Sum,
+    Window,
+    WordDistance,
+    from_json,
+)
+
+fuzz = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+
+
+def test_pairs_of_a_length():
+    pairs = Pairs.of_length(3)
+    assert pairs.query.tolist() == [[0], [1], [2]]
+    assert pairs.key.tolist() == [[0, 1, 2]]
+    assert pairs.length.tolist() == [[3]]
+
+
+@fuzz
+@given(st.data())
+def test_visible_and_score_equal_brute_force(any_prior, sees, scored, data):
+    prior, n = data.draw(any_prior), data.draw(st.integers(0, 20))
+    pairs = Pairs.of_length(n)
+    visible = prior.visible(pairs)
+    assert visible.dtype == torch.bool
+    assert visible.expand(n, n).tolist() == [[sees(prior, i, j, n) for j in range(n)] for i in range(n)]
+    score = prior.score(pairs)
+    wanted = torch.tensor([[scored(prior, i, j) for j in range(n)] for i in range(n)], dtype=torch.float64)
+    got = torch.zeros((), dtype=torch.float64) if score is None else score.double()
+    torch.testing.assert_close(got.expand(n, n), wanted.view(n, n), rtol=0, atol=1e-12)
+
+
+@fuzz
+@given(st.data())
+def test_band_says_the_same_as_visible_and_score(any_prior, visible, scored, lengths, data):
+    prior = data.draw(any_prior)
+    band = prior.band(lengths)
+    assert band is not None  # all that exist so far are bands
+    assert band.left.dtype == band.right.dtype == torch.int64
+    for n, left, right in zip(lengths.tolist(), band.left.tolist(), band.right.tolist(), strict=True):
+        assert 0 <= left <= max(n - 1, 0)
+        assert 0 <= right <= max(n - 1, 0)
+        assert visible(prior, n) == [[i - left <= j <= i + right for j in range(n)] for i in range(n)]
+    far = max(lengths.tolist())
+    for distance in range(far):
+        assert -band.slope * distance == pytest.approx(scored(prior, 0, distance), abs=1e-9)
+
+
+@fuzz
+@given(st.data())
+def test_batched_pairs_equal_single_ones(any_prior, visible, data):
+    prior, sizes = data.draw(any_prior), data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+    place = torch.arange(max(sizes))
+    pairs = Pairs(place[None, :, None], place[None, None, :], torch.tensor(sizes)[:, None, None])
+    batched = prior.visible(pairs).expand(len(sizes), max(sizes), max(sizes))
+    for n, of_text in zip(sizes, batched, strict=True):
+        assert of_text[:n, :n].tolist() == visible(prior, n)
+
+
+@fuzz
+@given(st.data())
+def test_sees_self_and_only_self_keep_their_word(any_prior, visible, data):
+    prior, n = data.draw(any_prior), data.draw(st.integers(1, 12))
+    rows = visible(prior, n)
+    if prior.sees_self:
+        assert all(rows[i][i] for i in range(n))
+    if prior.only_self:
+        assert rows == [[i == j for j in range(n)] for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("prior", "sees_self", "only_self"),
+    [
+        (Everything(), True, False),
+        (Forward(), True, False),
+        (WordDistance(), True, False),
+        (Window(width=1), True, True),
+        (Window(width=3), True, False),
+        (Window(fraction=1 / 16), True, False),
+        (Window(width=1) + WordDistance(), True, True),
+        (Forward() + Window(width=3), True, False),
+    ],
+)
+def test_sees_self_and_only_self(prior, sees_self, only_self):
+    assert (prior.sees_self, prior.only_self) == (sees_self, only_self)
+
+
+def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
+    class Earlier(Prior):
+        name = "earlier"
+
+        def visible(self, pairs):
+            return pairs.key < pairs.query
+
+    class Scored(Prior):
+        name = "scored"
+
+    assert not Earlier().sees_self
+    assert Scored().sees_self
+    assert not (Earlier() + Window(width=1)).only_self
+    assert not (Earlier() + Window(width=1)).sees_self
+    assert Earlier().band(torch.tensor([3])) is None
+    assert (Earlier() + Forward()).band(torch.tensor([3])) is None
+
+
+def test_bias_is_the_score_where_visible():
+    inf = float("inf")
+    prior = Forward() + WordDistance(0.5)
+    assert prior.bias(Pairs.of_length(3)).tolist() == [[0, -inf, -inf], [-0.5, 0, -inf], [-1, -0.5, 0]]
+    assert prior.bias(Pairs.of_length(3)).dtype == torch.float32
+    window = Window(width=1).bias(Pairs.of_length(2), torch.float64)
+    assert window.tolist() == [[0, -inf], [-inf, 0]]
+    assert window.dtype == torch.float64
+    assert Everything().bias(Pairs.of_length(2)).expand(2, 2).tolist() == [[0, 0], [0, 0]]
+
+
+def test_adding():
+    forward, near, far = Forward(), Window(width=3), WordDistance(2.0)
+    assert (forward + near) + far == forward + (near + far) == Sum((forward, near, far))
+    assert str(forward + near + far) == "forward + window 3 + word distance 2"
+    with pytest.raises(TypeError):
+        forward + 1  # type: ignore[operator]
+    with pytest.raises(ConfigError, match="at least one prior"):
+        Sum(())
+
+
+@fuzz
+@given(st.data())
+def test_json_round_trip(any_prior, data):
+    prior = data.draw(any_prior)
+    again = from_json(json.loads(json.dumps(prior.to_json())))
+    assert again == prior
+    assert hash(again) == hash(prior)
+    assert str(again) == str(prior)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, "unknown prior None; known are everything, window"),
+        ({"prior": "windw"}, "unknown prior 'windw'"),
+        ({"prior": ["forward"]}, "unknown prior"),
+        ("forward", "described by an object"),
+        ({"prior": "forward", "width": 3}, "cannot be made from"),
+        ({"prior": "window"}, "either width= or fraction="),
+        ({"prior": "window", "width": 3, "fraction": 0.5}, "either width= or fraction="),
+        ({"prior": "window", "width": "3"}, "odd whole number"),
+        ({"prior": "window", "fraction": "1/3"}, "cannot be made from"),
+        ({"prior": "word-distance", "alpha": None}, "cannot be made from"),
+        ({"prior": "sum"}, "at least one prior"),
+        ({"prior": "sum", "parts": 3}, "cannot be made from"),
+        ({"prior": "sum", "parts": ["forward"]}, "described by an object"),
+        ({"prior": "sum", "parts": [{"prior": "forward"}], "more": 1}, "cannot be made from"),
+    ],
+)
+def test_json_errors(data, message):
+    with pytest.raises(ConfigError, match=message):
+        from_json(data)
+
+
+def test_every_prior_is_listed_under_its_name():
+    assert {name: prior.name for name, prior in PRIORS.items()} == {name: name for name in PRIORS}

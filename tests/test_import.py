@@ -1,0 +1,43 @@
+"""`import headwise` is light, in a fresh process."""
+
+import subprocess
+import sys
+
+import pytest
+
+import headwise
+
+
+def fresh(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_import_loads_nothing_large():
+    loaded = fresh("import sys, headwise; print(*sorted({name.split('.')[0] for name in sys.modules}))")
+    heavy = {"torch", "numpy", "scipy", "sklearn", "safetensors", "rich", "cyclopts", "regex", "numba"}
+    assert not heavy & set(loaded.split())
+
+
+def test_import_is_fast():
+    # The best of five: what the import costs, not what else the machine does.
+    code = "import time; t = time.perf_counter(); import headwise; print(time.perf_counter() - t)"
+    assert min(float(fresh(code)) for _ in range(5)) < 0.3
+
+
+def test_training_needs_no_optional_library():
+    loaded = fresh("import sys, headwise.train.run; print(*{name.split('.')[0] for name in sys.modules})")
+    assert not {"numba", "transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & set(
+        loaded.split()
+    )
+
+
+@pytest.mark.parametrize("name", headwise.__all__)
+def test_public_names_exist(name):
+    assert getattr(headwise, name) is not None
+    assert name in dir(headwise)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="no attribute 'Windw'"):
+        headwise.Windw  # noqa: B018
