@@ -88,6 +88,13 @@ def test_max_of_a_text_without_words_is_its_node():
     assert Readout("max", 2)(encoded).tolist() == [[-1, 2]]
 
 
+def test_a_relay_or_root_is_left_out_of_the_maximum():
+    tokens = Ragged.from_lengths(torch.tensor([[-3.0, 2.0], [-1.0, -5.0]]), [2, 0])
+    encoded = Encoded(tokens, torch.tensor([[7.0, 7.0], [4.0, -4.0]]), summary_is_node=False)
+    assert Readout("max", 2)(encoded).tolist() == [[-1, 2], [0, 0]]
+    assert Readout("node+max", 2)(encoded).tolist() == [[6, 9], [4, -4]]
+
+
 def test_attentive_pooling_with_zero_weights_is_the_mean():
     pooling = AttentivePooling(WIDTH).double()
     for parameter in pooling.parameters():

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from headwise.attention import attention
+    from headwise.classifier import TextClassifier
     from headwise.data import read_examples
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.errors import HeadwiseError
@@ -29,6 +30,7 @@ _HOMES = {
     "ModelConfig": "headwise.model",
     "Prediction": "headwise.model",
     "Ragged": "headwise.ragged",
+    "TextClassifier": "headwise.classifier",
     "Transformer": "headwise.encoders",
     "TransformerConfig": "headwise.encoders",
     "Window": "headwise.priors",
@@ -49,6 +51,7 @@ __all__ = [
     "ModelConfig",
     "Prediction",
     "Ragged",
+    "TextClassifier",
     "Transformer",
     "TransformerConfig",
     "Window",

@@ -1,7 +1,9 @@
 """Configurations: frozen dataclasses, filled from JSON, TOML or flags; what does not fit is an error."""
 
+import math
+import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -9,6 +11,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from headwise.errors import ConfigError
 
 C = TypeVar("C")
+
+_LARGEST = sys.float_info.max
 
 
 def unknown(kind: str, name: str, known: list[str]) -> ConfigError:
@@ -28,7 +32,7 @@ def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
 
     Raises:
         ConfigError: A key is unknown (the nearest known one is named), is missing, or its value has the
-            wrong type.
+            wrong type or is out of range.
     """
     at = f"{where}: " if where else ""
     if not isinstance(data, Mapping):
@@ -45,7 +49,48 @@ def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
     for name, field in known.items():
         if name not in values and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{at}the setting {name!r} is missing")
-    return cls(**values)
+    try:
+        return cls(**values)
+    except ConfigError as error:  # of __post_init__, which does not know the place
+        raise ConfigError(at + error.args[0], code=error.code) from None
+
+
+def check_range(
+    config: Any, *names: str, low: float, high: float = float("inf"), open: bool = False
+) -> None:
+    """Check numbers of a configuration, usually in its `__post_init__`; None is passed over.
+
+    Args:
+        config: The configuration.
+        names: Of the fields to check.
+        low: The least that is allowed.
+        high: The most that is allowed; infinity itself and NaN never are.
+        open: `high` itself is not allowed.
+
+    Raises:
+        ConfigError: A number is out of range; names the setting, the number and the range.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if value is None or (
+            low <= value <= high and not (open and value == high) and math.isfinite(value)
+        ):
+            continue
+        wanted = f"at least {low:g}"
+        if math.isfinite(high):
+            wanted += f" and less than {high:g}" if open else f" and at most {high:g}"
+        raise ConfigError(f"{name} must be {wanted}, got {value}")
+
+
+def check_choice(config: Any, name: str, known: Sequence[str]) -> None:
+    """Check that a text of a configuration is one of those known.
+
+    Raises:
+        ConfigError: It is not; the nearest known one is named.
+    """
+    value = getattr(config, name)
+    if value not in known:
+        raise ConfigError(f"{name}: {unknown('value', str(value), list(known)).args[0]}")
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -73,18 +118,18 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         if value in get_args(kind):
             return value
     elif kind is float:
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
             return float(value)
     elif kind is int:
         if isinstance(value, int) and not isinstance(value, bool):
             return value
-    elif isinstance(value, kind):
+    elif isinstance(value, origin or kind):
         return value
     raise ConfigError(f"{where}: expected {_name(kind)}, got {value!r}")
 
 
 def _name(kind: Any) -> str:
     if get_origin(kind) is Literal:
-        return f"one of {', '.join(get_args(kind))}"
+        return f"one of {', '.join(map(str, get_args(kind)))}"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))

@@ -1,7 +1,7 @@
 """Model: features, encoder, readout and task together; what is trained, saved and used."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from headwise.features.words import WordFeatures, batch_of
 from headwise.pooling import Readout
 from headwise.ragged import Ragged
 from headwise.tasks.classify import Classifier, ClassifierConfig
+from headwise.tasks.linear_expert import ExpertConfig, LinearExpert
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class ModelConfig:
     readout: str = "node+max"
     """From words to text: node+max, node,max, mean,max, node, max, mean, attentive or attentive,max."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+    expert: ExpertConfig = field(default_factory=ExpertConfig)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` turns back into an equal configuration."""
@@ -39,30 +41,33 @@ class ModelConfig:
             "encoder": {"name": encoder_name(self.encoder), **to_dict(self.encoder)},
             "readout": self.readout,
             "classifier": to_dict(self.classifier),
+            "expert": to_dict(self.expert),
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any], where: str = "config") -> "ModelConfig":
+    def from_json(cls, data: dict[str, Any], where: str = "") -> "ModelConfig":
         """Undo `to_json`.
 
         Raises:
             ConfigError: A setting is unknown or has the wrong type, or the task is of a later version.
         """
-        known = ["task", "words", "encoder", "readout", "classifier"]
+        known = ["task", "words", "encoder", "readout", "classifier", "expert"]
+        at = f"{where}: " if where else ""
         for key in data:
             if key not in known:
-                raise unknown(f"setting ({where})", key, known)
+                raise ConfigError(at + unknown("setting", key, known).args[0])
         if data.get("task", "classify") != "classify":
-            raise ConfigError(f"{where}: this version knows the task 'classify', not {data['task']!r}")
+            raise ConfigError(f"{at}this version knows the task 'classify', not {data['task']!r}")
         encoder = dict(data.get("encoder", {}))
         name = encoder.pop("name", "ms-transformer")
-        if name not in ENCODERS:
+        if not isinstance(name, str) or name not in ENCODERS:
             raise unknown("encoder", str(name), list(ENCODERS))
         return cls(
-            words=from_dict(WordConfig, data.get("words", {}), f"{where}: words"),
-            encoder=from_dict(ENCODERS[name][1], encoder, f"{where}: encoder"),
+            words=from_dict(WordConfig, data.get("words", {}), at + "words"),
+            encoder=from_dict(ENCODERS[name][1], encoder, at + "encoder"),
             readout=data.get("readout", default_readout(ENCODERS[name][1])),
-            classifier=from_dict(ClassifierConfig, data.get("classifier", {}), f"{where}: classifier"),
+            classifier=from_dict(ClassifierConfig, data.get("classifier", {}), at + "classifier"),
+            expert=from_dict(ExpertConfig, data.get("expert", {}), at + "expert"),
         )
 
 
@@ -102,25 +107,45 @@ class Model(nn.Module):
         self.config = config
         self.labels = tuple(labels)
         self.features = WordFeatures(config.words.tokenizer, vocabulary)
-        self.embedding = WordEmbedding(len(vocabulary), config.encoder.width, config.words)
+        self.embedding = WordEmbedding(
+            len(vocabulary) - vocabulary.extra, vocabulary.extra, config.encoder.width, config.words
+        )
         self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
         self.readout = Readout(config.readout, output_width(config.encoder))
         self.classifier = Classifier(self.readout.width, len(labels), config.classifier)
+        found = config.expert.features
+        self.expert = LinearExpert(found, len(labels)) if found else None
         self.temperature = 1.0
+        self.expert_weight = 0.0
 
     @property
     def device(self) -> torch.device:
         return self.embedding.vectors.weight.device
 
     def forward(self, words: Ragged) -> Tensor:
-        """Word numbers -> logits `[texts, labels]`."""
+        """Word numbers -> the encoder's logits `[texts, labels]`, without the expert's say."""
         return self.classifier(self.readout(self.encoder(self.embedding(words))))
 
-    @torch.no_grad()
+    def add_expert(self, expert: LinearExpert, weight: float) -> None:
+        """Give the linear expert a say: `weight` times its scores are added to the encoder's logits."""
+        found = replace(self.config.expert, features=len(expert.keys))
+        self.config = replace(self.config, expert=found)
+        self.expert, self.expert_weight = expert.to(self.device), weight
+
     def logits(
         self, encoded: Sequence[np.ndarray], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """Logits of encoded texts, `[texts, labels]` float32, in the order given, before calibration."""
+        logits = self.encoder_logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        if self.expert is None or self.expert_weight == 0.0:
+            return logits
+        return logits + np.float32(self.expert_weight) * self.expert(encoded)
+
+    @torch.no_grad()
+    def encoder_logits(
+        self, encoded: Sequence[np.ndarray], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """The same without the expert's say."""
         training = self.training
         self.eval()
         lengths = np.array([len(words) for words in encoded], dtype=np.int64)

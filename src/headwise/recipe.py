@@ -5,19 +5,20 @@ flags. All of them name the same fields.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict, to_dict, unknown
+from headwise.config import check_range, from_dict, to_dict, unknown
 from headwise.data.options import ReadOptions
 from headwise.errors import ConfigError
 from headwise.model import ModelConfig
 from headwise.train.config import TrainConfig
 
-SECTIONS = ("data", "split", "vectors", "model", "words", "encoder", "classifier", "train")
+DEFAULT_ENCODER = "ms-transformer"
+SECTIONS = ("data", "split", "vectors", "model", "words", "encoder", "classifier", "expert", "train")
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,13 @@ class SplitConfig:
     """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
     test: float = 0.15
     """Share of the training file for the test; 0 for no test."""
-    split_seed: int = 0
+    seed: int = 0
     """Another seed gives another split; the training seed does not change it."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dev", "test", low=0, high=1, open=True)
+        if self.dev + self.test >= 1:
+            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,11 @@ class VectorsConfig:
     file: str | None = None
     """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with the words beside it."""
     extra_words: int = 10_000
-    """How many of the file's most frequent words are known even where no training text has them."""
+    """How many of the file's most frequent words are known even where no training text has them; they cost
+    room in the model's folder, but no time in training."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "extra_words", low=0)
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class Recipe:
             "split": to_dict(self.split),
             "vectors": {key: value for key, value in to_dict(self.vectors).items() if value is not None},
             "model": {"readout": model["readout"]},
-            **{section: model[section] for section in ("words", "encoder", "classifier")},
+            **{section: model[section] for section in ("words", "encoder", "classifier", "expert")},
             "train": to_dict(self.train),
         }
 
@@ -78,22 +88,38 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
                 raise unknown("section", section, list(SECTIONS))
             if not isinstance(settings, Mapping):
                 raise ConfigError(f"{section}: expected a table of settings, got {settings!r}")
-            named = {key.replace("-", "_"): value for key, value in settings.items()}
-            other = named.get("name", merged["encoder"].get("name")) != merged["encoder"].get("name")
-            if section == "encoder" and other:
-                merged["encoder"] = {}  # settings of another encoder do not carry over
-            merged[section].update(named)
+            if section != "encoder":
+                merged[section].update(_spelt(settings))
+    merged["encoder"] = _encoder_settings([_spelt(layer.get("encoder", {})) for layer in layers])
     for key in merged["model"]:
         if key != "readout":
-            raise unknown("setting of the section model", key, ["readout"])
-    parts = {section: merged[section] for section in ("words", "encoder", "classifier")}
+            error = unknown("setting", key, ["readout"])
+            raise ConfigError(f"model: {error.args[0]}")
+    parts = {section: merged[section] for section in ("words", "encoder", "classifier", "expert")}
     return Recipe(
         data=from_dict(ReadOptions, merged["data"], "data"),
         split=from_dict(SplitConfig, merged["split"], "split"),
         vectors=from_dict(VectorsConfig, merged["vectors"], "vectors"),
-        model=ModelConfig.from_json({**parts, **merged["model"]}, "recipe"),
+        model=ModelConfig.from_json({**parts, **merged["model"]}),
         train=from_dict(TrainConfig, merged["train"], "train"),
     )
+
+
+def _spelt(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.replace("-", "_"): value for key, value in settings.items()}
+
+
+def _encoder_settings(layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The encoder's settings; those said of another encoder than the one named last do not carry over."""
+    current, names = DEFAULT_ENCODER, []
+    for layer in layers:
+        current = layer.get("name", current)
+        names.append(current)
+    merged: dict[str, Any] = {"name": current}
+    for name, layer in zip(names, layers, strict=True):
+        if name == current:
+            merged.update(layer)
+    return merged
 
 
 def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
@@ -105,7 +131,7 @@ def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
     own = {item.name.removesuffix(".toml"): item for item in files("headwise.recipes").iterdir()}
     own = {name: item for name, item in own.items() if item.name.endswith(".toml")}
     if not path.suffix and not path.exists() and str(path) not in own:
-        raise unknown("recipe", str(path), sorted(own))
+        raise unknown("recipe", str(path), [*sorted(own), "any TOML file"])
     try:
         source = path if path.suffix or path.exists() else own[str(path)]
         with source.open("rb") as file:
@@ -116,18 +142,21 @@ def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
 
 
-def size_defaults(texts: int, *, vectors: bool) -> dict[str, dict[str, Any]]:
+def size_defaults(
+    texts: int, *, vectors: bool, encoder: str = DEFAULT_ENCODER
+) -> dict[str, dict[str, Any]]:
     """Sensible settings for a number of training texts.
 
     Args:
         texts: Training texts.
         vectors: Whether there are pretrained vectors.
+        encoder: Its name. Encoders other than ours keep what their papers say, but for the width.
     """
     small, large = texts < 5_000, texts > 50_000
+    width, heads, layers = (300, 10, 3) if vectors else (128, 4, 2)
     settings: dict[str, dict[str, Any]] = {
-        "model": {"readout": "mean"},
         "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
-        "encoder": {"width": 128, "heads": 4, "head_size": 32, "layers": 2},
+        "encoder": {"name": encoder, "width": width},
         "classifier": {"hidden": 128, "dropout": 0.3},
         "train": {
             # About as many updates for every size: word vectors that begin at random need them.
@@ -137,10 +166,14 @@ def size_defaults(texts: int, *, vectors: bool) -> dict[str, dict[str, Any]]:
         },
     }
     if vectors:
-        settings["encoder"] = {"width": 300, "heads": 10, "head_size": 30, "layers": 3}
         settings["words"]["dropout"] = 0.5
         settings["classifier"] = {"hidden": 300, "dropout": 0.5, "normalize": "layer"}
         settings["train"] |= {"epochs": 6 if small else 4, "vectors_learning_rate": 1e-4}
     else:
-        settings["words"]["vector_size"] = 128
+        settings["words"]["vector_size"] = width
+    if encoder in ("ms-transformer", "transformer"):
+        settings["model"] = {"readout": "mean"}
+        settings["encoder"] |= {"heads": heads, "head_size": width // heads, "layers": layers}
+    if encoder == "transformer":
+        settings["encoder"]["feedforward"] = 4 * width
     return settings

@@ -11,16 +11,6 @@ from headwise.priors import Prior
 
 
 @dataclass(frozen=True)
-class Earlier(Prior):
-    """Strictly earlier positions: the first row of every text sees nothing."""
-
-    name: ClassVar[str] = "earlier"
-
-    def visible(self, pairs):
-        return pairs.key < pairs.query
-
-
-@dataclass(frozen=True)
 class Nothing(Prior):
     """Sees nothing at all, and does not look at the query to say so."""
 
@@ -68,4 +58,4 @@ def inputs():
 @pytest.fixture(scope="session")
 def odd():
     """The priors of this file by name."""
-    return SimpleNamespace(Earlier=Earlier, Nothing=Nothing, SecondKey=SecondKey, LongTexts=LongTexts)
+    return SimpleNamespace(Nothing=Nothing, SecondKey=SecondKey, LongTexts=LongTexts)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headwise.attention import sdpa
 from headwise.attention.sdpa import _Plan, _runs, attention
-from headwise.priors import Backward, Everything, Forward, Window, WordDistance
+from headwise.priors import Backward, Earlier, Everything, Forward, Window, WordDistance
 from headwise.ragged import Layout
 
 
@@ -37,7 +37,7 @@ def test_plan_keeps_every_row_and_pads_little(lengths):
 @pytest.mark.parametrize("lengths", [(1,), (4, 4), (5, 3, 1), (12, 1)])
 def test_no_row_is_left_to_the_kernel_without_a_key(lengths, odd):
     """What a fused kernel makes of such a row has changed with PyTorch's versions and differs by device."""
-    priors = [odd.Earlier(), odd.Nothing(), odd.SecondKey(), odd.LongTexts()]
+    priors = [Earlier(), odd.Nothing(), odd.SecondKey(), odd.LongTexts()]
     priors += [Window(width=3), Backward(), Everything()]  # their rows in the padding see only padding
     for group in _Plan.of(Layout(lengths)).groups:
         for prior in priors:

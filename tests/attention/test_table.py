@@ -15,13 +15,21 @@ from headwise.attention import IMPLEMENTATIONS, attention, choose, reference
 from headwise.errors import ConfigError
 from headwise.priors import (
     Backward,
+    Dilated,
+    Earlier,
     Everything,
     Forward,
+    Gaussian,
+    GlobalTokens,
+    Later,
     Pairs,
+    RandomBlocks,
+    Rotary,
     Sum,
     TreeDistance,
     Window,
     WordDistance,
+    alibi,
     allocate_scales,
 )
 from headwise.ragged import Layout
@@ -43,12 +51,18 @@ CASES = {
     "sums": [Forward() + WordDistance(1.0), Backward() + Window(width=5) + WordDistance(0.1)],
     "only itself, in two ways": [Forward() + Backward(), Forward() + Window(width=1)],
     "mixed": [Everything(), Window(width=3), Forward(), Everything(), WordDistance(0.7)],
-    "rows that see nothing": ["Earlier", Everything()],
+    "rows that see nothing": [Earlier(), Everything(), Later()],
     "a head that sees nothing": [Window(width=3), "Nothing"],
     "only heads that see nothing": ["Nothing", "Nothing"],
     "a key for all": ["SecondKey"],
     "by length": ["LongTexts", Window(width=3)],
-    "earlier and near": ["Earlier + Window"],
+    "earlier and near": [Earlier() + Window(width=5), Earlier() + Later()],
+    "alibi": [*alibi(2), *alibi(2, "halves")],
+    "gaussian": [Gaussian(1.5), Gaussian(3.0, offset=-1.0)],
+    "dilated": [Dilated(2), Dilated(3, 7) + Forward()],
+    "random blocks": [RandomBlocks(2, 1, 0), RandomBlocks(3, 2, 1, seed=4)],
+    "global": [GlobalTokens(Window(width=3)), GlobalTokens(Earlier() + WordDistance(0.5), 2)],
+    "rotary": [Rotary(), Rotary(100.0) + Forward(), GlobalTokens(Window(width=3) + Rotary())],
     "tree": [TreeDistance(0.4), Backward() + TreeDistance(1.0), Forward()],
 }
 LENGTHS = {
@@ -81,13 +95,7 @@ def layout_of(lengths, texts=None) -> Layout:
 @pytest.fixture
 def priors_of(odd):
     """`priors_of(case)`: the list with the odd priors put in for their names."""
-
-    def resolve(prior):
-        if prior == "Earlier + Window":
-            return odd.Earlier() + Window(width=5)
-        return getattr(odd, prior)() if isinstance(prior, str) else prior
-
-    return lambda case: [resolve(prior) for prior in CASES[case]]
+    return lambda case: [getattr(odd, p)() if isinstance(p, str) else p for p in CASES[case]]
 
 
 def refused(impl, tensors, priors, layout) -> bool:
@@ -280,7 +288,9 @@ def test_one_layout_serves_many_priors_and_dtypes(impl, inputs):
 
 
 simple = st.one_of(
-    st.sampled_from([Everything(), Forward(), Backward(), "Earlier", "Nothing", "SecondKey", "LongTexts"]),
+    st.sampled_from([Everything(), Forward(), Backward(), Earlier(), Later(), Rotary()]),
+    st.sampled_from(["Nothing", "SecondKey", "LongTexts", GlobalTokens(Dilated(2, 7) + Gaussian(2.0))]),
+    st.builds(RandomBlocks, st.integers(1, 4), st.integers(0, 2), st.integers(0, 1)),
     st.integers(0, 6).map(lambda k: Window(width=2 * k + 1)),
     st.sampled_from([1 / 16, 1 / 5, 1 / 2, 1.0]).map(lambda f: Window(fraction=f)),
     st.floats(-0.5, 3, allow_nan=False).map(WordDistance),

@@ -41,7 +41,9 @@ def test_scores_beside_a_rival():
     low, high = scores.accuracy_interval
     assert cells["95 % interval"] == [f"{100 * low:.1f} – {100 * high:.1f} %", "40.0 – 60.0 %"]
     assert cells["macro F1"] == [f"{100 * scores.macro_f1:.1f} %", "45.0 %"]
-    assert cells["model ahead by"] == ["+15.0 points (-5.0 to +30.0; p < 0.001)"]
+    assert cells["model ahead by"] == ["+15.0 points"]
+    assert cells["its interval"] == ["-5.0 to +30.0"]
+    assert cells["McNemar p"] == ["< 0.001"]
     assert cells["log loss"] == ["0.432 nats"]
     assert cells["unknown words"] == ["25.0 %"]
     assert cells["texts"] == ["400"]

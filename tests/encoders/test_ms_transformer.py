@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headwise.encoders import MSTransformer, MSTransformerConfig
+from headwise.errors import ConfigError
 from headwise.ragged import Ragged
 
 WIDTH = 12
@@ -57,6 +58,20 @@ def test_equations(node, attention, words):
         wanted = by_the_paper(encoder, text, [(1, 1, 3), (1, 3, omega)])
         got = encoded.tokens[t] if not node else torch.cat([encoded.summary[t : t + 1], encoded.tokens[t]])
         torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_a_global_node_hears_from_all_words_in_one_layer(words):
+    batch, heard = words((9,), WIDTH), {}
+    for wide in (False, True):
+        encoder = encoder_of(scales=("3",), classification_node=True, global_node=wide)
+        values = batch.values.clone().requires_grad_()
+        encoded = encoder(batch.with_values(values))
+        [to_node] = torch.autograd.grad(encoded.summary.sum().sin(), values, retain_graph=True)
+        [to_last] = torch.autograd.grad(encoded.tokens.values[-1].sum().sin(), encoder.node.state)
+        heard[wide] = [*(to_node.abs().sum(-1) > 0).tolist(), bool(to_last.abs().sum() > 0)]
+    assert heard == {False: [True] + [False] * 9, True: [True] * 10}
+    with pytest.raises(ConfigError, match="there is none"):
+        encoder_of(global_node=True)
 
 
 def test_windows_over_the_whole_text_are_ordinary_attention(words):

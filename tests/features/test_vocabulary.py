@@ -150,3 +150,10 @@ def test_unknown_options_are_refused():
         Vocabulary.build([], min_count=0)
     with pytest.raises(ConfigError, match="max_size=-1"):
         Vocabulary.build([], max_size=-1)
+
+
+def test_extra_counts_the_words_at_the_end_that_no_text_has():
+    assert Vocabulary.build([["a", "b"]]).extra == 0
+    assert Vocabulary.build([["a", "b"]], extra_words=["b", "c", "d"]).extra == 2
+    assert Vocabulary.build([["a", "a", "b"]], min_count=2, extra_words=["z"]).extra == 1
+    assert Vocabulary.build([], extra_words=["c"]).extra == 1

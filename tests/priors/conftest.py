@@ -6,9 +6,15 @@ from hypothesis import strategies as st
 
 from headwise.priors import (
     Backward,
+    Dilated,
+    Earlier,
     Everything,
     Forward,
+    Gaussian,
+    GlobalTokens,
+    Later,
     Pairs,
+    RandomBlocks,
     Sum,
     Window,
     WordDistance,
@@ -19,9 +25,17 @@ fractions = st.fractions(min_value="1/40", max_value=3, max_denominator=40).map(
     lambda f: Window(fraction=float(f))
 )
 distances = st.floats(-2, 2, allow_nan=False).map(WordDistance)
-simple = st.one_of(
+bands = st.one_of(
     st.sampled_from([Everything(), Forward(), Backward(), Window(width=1)]), widths, fractions, distances
 )
+odd = st.none() | st.integers(0, 9).map(lambda k: 2 * k + 1)
+others = st.one_of(
+    st.sampled_from([Earlier(), Later()]),
+    st.builds(Gaussian, st.floats(0.1, 9), st.floats(-2, 2)),
+    st.builds(Dilated, st.integers(1, 5), odd),
+    st.builds(RandomBlocks, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2), st.integers(0, 9)),
+)
+simple = st.one_of(bands, others)
 
 
 def _sees(prior, query: int, key: int, length: int) -> bool:
@@ -41,15 +55,51 @@ def _sees(prior, query: int, key: int, length: int) -> bool:
             return abs(query - key) <= (width - 1) // 2
         case Window():
             return abs(query - key) <= (prior.width - 1) // 2
-        case Everything() | WordDistance():
+        case Earlier():
+            return key < query
+        case Later():
+            return key > query
+        case Dilated():
+            half = length if prior.width is None else (prior.width - 1) / 2
+            return abs(query - key) in [k * prior.step for k in range(length) if k * prior.step <= half]
+        case RandomBlocks():
+            near = abs(query // prior.size - key // prior.size) <= prior.neighbours
+            return near or _drawn(prior, query // prior.size, key // prior.size, length)
+        case GlobalTokens():
+            return min(query, key) < prior.count or _sees(prior.inner, query, key, length)
+        case Everything() | WordDistance() | Gaussian():
             return True
     raise NotImplementedError(prior)
 
 
 def _scored(prior, query: int, key: int) -> float:
-    if isinstance(prior, Sum):
-        return sum(_scored(part, query, key) for part in prior.parts)
-    return -prior.alpha * abs(query - key) if isinstance(prior, WordDistance) else 0.0
+    match prior:
+        case Sum():
+            return sum(_scored(part, query, key) for part in prior.parts)
+        case WordDistance():
+            return -prior.alpha * abs(query - key)
+        case Gaussian():
+            return -abs((query - key) ** 2 / (2 * prior.sigma**2) + prior.offset)
+        case GlobalTokens():
+            return 0.0 if min(query, key) < prior.count else _scored(prior.inner, query, key)
+    return 0.0
+
+
+def _drawn(prior: RandomBlocks, block: int, other: int, length: int) -> bool:
+    """Whether the lot falls on the block `other`: splitmix64 once more, with numbers of any size."""
+
+    def mixed(number: int) -> int:
+        number = (number + 0x9E3779B97F4A7C15) % 2**64
+        number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+        return number ^ number >> 31
+
+    def lot(k: int) -> int:
+        number = mixed(mixed(mixed(mixed(prior.seed) + length) + block) + k)
+        return number - 2**64 if number >= 2**63 else number
+
+    far = [k for k in range(-(-length // prior.size)) if abs(k - block) > prior.neighbours]
+    return other in sorted(far, key=lot)[: prior.count]
 
 
 def _visible(prior, length: int) -> list[list[bool]]:
@@ -59,9 +109,24 @@ def _visible(prior, length: int) -> list[list[bool]]:
 @pytest.fixture(scope="session")
 def any_prior():
     """A strategy: every prior there is, alone or in sums (some of which hold sums)."""
-    sums = st.lists(simple, min_size=1, max_size=4).map(lambda parts: Sum(tuple(parts)))
-    nested = st.lists(st.one_of(simple, sums), min_size=1, max_size=3).map(lambda parts: Sum(tuple(parts)))
-    return st.one_of(simple, sums, nested)
+    return _combined(simple)
+
+
+@pytest.fixture(scope="session")
+def any_band():
+    """A strategy: every prior that compiles to a band, alone or in sums."""
+    return _sums(bands)
+
+
+def _sums(of):
+    sums = st.lists(of, min_size=1, max_size=4).map(lambda parts: Sum(tuple(parts)))
+    nested = st.lists(st.one_of(of, sums), min_size=1, max_size=3).map(lambda parts: Sum(tuple(parts)))
+    return st.one_of(of, sums, nested)
+
+
+def _combined(of):
+    around = st.builds(GlobalTokens, _sums(of), st.integers(1, 3))
+    return st.one_of(_sums(of), around, _sums(st.one_of(of, around)))
 
 
 @pytest.fixture(scope="session")

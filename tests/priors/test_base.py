@@ -10,11 +10,18 @@ from hypothesis import strategies as st
 from headwise.errors import ConfigError
 from headwise.priors import (
     PRIORS,
+    Dilated,
+    Earlier,
     Everything,
     Forward,
+    Gaussian,
+    GlobalTokens,
+    Later,
     Pairs,
     Prior,
+    RandomBlocks,
     Sum,
+    TreeDistance,
     Window,
     WordDistance,
     from_json,
@@ -41,15 +48,15 @@ def test_visible_and_score_equal_brute_force(any_prior, sees, scored, data):
     score = prior.score(pairs)
     wanted = torch.tensor([[scored(prior, i, j) for j in range(n)] for i in range(n)], dtype=torch.float64)
     got = torch.zeros((), dtype=torch.float64) if score is None else score.double()
-    torch.testing.assert_close(got.expand(n, n), wanted.view(n, n), rtol=0, atol=1e-12)
+    torch.testing.assert_close(got.expand(n, n), wanted.view(n, n), rtol=1e-14, atol=1e-12)
 
 
 @fuzz
 @given(st.data())
-def test_band_says_the_same_as_visible_and_score(any_prior, visible, scored, lengths, data):
-    prior = data.draw(any_prior)
+def test_band_says_the_same_as_visible_and_score(any_band, visible, scored, lengths, data):
+    prior = data.draw(any_band)
     band = prior.band(lengths)
-    assert band is not None  # all that exist so far are bands
+    assert band is not None
     assert band.left.dtype == band.right.dtype == torch.int64
     for n, left, right in zip(lengths.tolist(), band.left.tolist(), band.right.tolist(), strict=True):
         assert 0 <= left <= max(n - 1, 0)
@@ -93,15 +100,33 @@ def test_sees_self_and_only_self_keep_their_word(any_prior, visible, data):
         (Window(fraction=1 / 16), True, False),
         (Window(width=1) + WordDistance(), True, True),
         (Forward() + Window(width=3), True, False),
+        (Earlier(), False, False),
+        (Dilated(2, 5), True, False),
+        (Dilated(3, 5), True, True),
+        (RandomBlocks(), True, False),
+        (GlobalTokens(Window(width=1)), True, False),
+        (GlobalTokens(Later()), False, False),
     ],
 )
 def test_sees_self_and_only_self(prior, sees_self, only_self):
     assert (prior.sees_self, prior.only_self) == (sees_self, only_self)
 
 
+@pytest.mark.parametrize(
+    "prior",
+    [
+        *(Earlier(), Later(), Gaussian(2.0), Dilated(2), RandomBlocks(), TreeDistance()),
+        GlobalTokens(Window(width=3)),
+    ],
+)
+def test_what_is_no_band_says_so_in_sums_as_well(prior, lengths):
+    assert prior.band(lengths) is None
+    assert (Forward() + prior).band(lengths) is None
+
+
 def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
-    class Earlier(Prior):
-        name = "earlier"
+    class Before(Prior):
+        name = "before"
 
         def visible(self, pairs):
             return pairs.key < pairs.query
@@ -109,12 +134,12 @@ def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
     class Scored(Prior):
         name = "scored"
 
-    assert not Earlier().sees_self
+    assert not Before().sees_self
     assert Scored().sees_self
-    assert not (Earlier() + Window(width=1)).only_self
-    assert not (Earlier() + Window(width=1)).sees_self
-    assert Earlier().band(torch.tensor([3])) is None
-    assert (Earlier() + Forward()).band(torch.tensor([3])) is None
+    assert not (Before() + Window(width=1)).only_self
+    assert not (Before() + Window(width=1)).sees_self
+    assert Before().band(torch.tensor([3])) is None
+    assert (Before() + Forward()).band(torch.tensor([3])) is None
 
 
 def test_bias_is_the_score_where_visible():
@@ -165,6 +190,17 @@ def test_json_round_trip(any_prior, data):
         ({"prior": "sum", "parts": 3}, "cannot be made from"),
         ({"prior": "sum", "parts": ["forward"]}, "described by an object"),
         ({"prior": "sum", "parts": [{"prior": "forward"}], "more": 1}, "cannot be made from"),
+        ({"prior": "gaussian"}, "cannot be made from"),
+        ({"prior": "gaussian", "sigma": 0}, "more than 0"),
+        ({"prior": "gaussian", "sigma": 1, "offset": float("nan")}, "finite"),
+        ({"prior": "dilated", "step": 2.0}, "step must be a whole number, at least 1"),
+        ({"prior": "dilated", "step": 0}, "at least 1, got 0"),
+        ({"prior": "dilated", "step": 1, "width": 4}, "must be odd"),
+        ({"prior": "random-blocks", "size": 0}, "size must be"),
+        ({"prior": "random-blocks", "seed": "1"}, "seed must be"),
+        ({"prior": "global-tokens"}, "unknown prior None"),
+        ({"prior": "global-tokens", "inner": "forward"}, "described by an object"),
+        ({"prior": "global-tokens", "inner": {"prior": "forward"}, "count": 0}, "count must be"),
     ],
 )
 def test_json_errors(data, message):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from headwise.encoders import ENCODERS
+from headwise.encoders.base import default_readout
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.model import Model, ModelConfig
@@ -28,15 +30,17 @@ def make_model() -> Callable[..., Model]:
         *,
         encoder: str = "ms-transformer",
         labels: tuple[str, ...] = ("x", "y"),
-        readout: str = "node+max",
+        readout: str | None = None,
         **settings: Any,
     ) -> Model:
         torch.manual_seed(seed)
-        sizes = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, **settings}
+        sizes = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word", **settings}
+        kind = ENCODERS[encoder][1]
+        known = {field.name for field in fields(kind)}
         config = ModelConfig(
             words=WordConfig(vector_size=6),
-            encoder=ENCODERS[encoder][1](**sizes),
-            readout=readout,
+            encoder=kind(**{name: value for name, value in sizes.items() if name in known}),
+            readout=readout or default_readout(kind),
             classifier=ClassifierConfig(hidden=5),
         )
         model = Model(config, Vocabulary.build([WORDS, [f"s{seed}"]]), list(labels))

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import dropout
 
 
@@ -23,7 +25,7 @@ class Edges:
         queries: `[groups, width]`, rows of the queries, each row at most once; None where query `i` is
             alone in group `i`.
         keys: `[groups, slots]`, rows of the keys that every query of the group sees. A group has at least
-            one key, and its rows belong to one text.
+            one query and one key, and all its rows belong to one text.
         labels: `[width or 1, slots]`, the label of each edge, the same in all groups; -1 where this query
             does not see this key after all. None where edges have no labels.
     """
@@ -56,24 +58,53 @@ class Block:
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
         """`[heads, rows, size]` twice -> `[heads, rows, slots]`."""
-        keys = key.index_select(1, self.keys).unflatten(1, (-1, self.slots))
-        return self._ungroup(self._group(query) @ keys.transpose(-1, -2))
+        return self._ungroup(_Product.apply(query, key, self, True))
 
     def mix(self, weights: Tensor, value: Tensor) -> Tensor:
         """Weights `[heads, rows, slots]` and `[heads, rows, size]` -> `[heads, rows, size]`."""
-        values = value.index_select(1, self.keys).unflatten(1, (-1, self.slots))
-        mixed = self._ungroup(self._group(weights) @ values)
+        mixed = self._ungroup(_Product.apply(weights, value, self, False))
         return mixed if self.queries is None else mixed.masked_fill(~self.member, 0.0)
 
-    def _group(self, rows: Tensor) -> Tensor:
-        """`[heads, rows, size]` -> `[heads, groups, width, size]`."""
+    def group(self, rows: Tensor) -> Tensor:
+        """Of the queries: `[heads, rows, size]` -> `[heads, groups, width, size]`."""
         if self.queries is None:
             return rows.unsqueeze(2)
         return rows.index_select(1, self.queries).unflatten(1, (-1, self.width))
 
+    def group_keys(self, rows: Tensor) -> Tensor:
+        """Of the keys: `[heads, rows, size]` -> `[heads, groups, slots, size]`."""
+        return rows.index_select(1, self.keys).unflatten(1, (-1, self.slots))
+
     def _ungroup(self, grouped: Tensor) -> Tensor:
         flat = grouped.flatten(1, 2)
         return flat if self.queries is None else flat.index_select(1, self.place)
+
+
+class _Product(torch.autograd.Function):
+    """The product of grouped queries with grouped keys, transposed or not. For the gradient the rows are
+    gathered again: if they were kept, they would be most of an encoder's memory in training."""
+
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, block: Block, transposed: bool) -> Tensor:
+        ctx.save_for_backward(left, right)
+        ctx.block, ctx.transposed = block, transposed
+        keys = block.group_keys(right)
+        return block.group(left) @ (keys.transpose(-1, -2) if transposed else keys)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:  # pyright: ignore
+        left, right = ctx.saved_tensors
+        block: Block = ctx.block
+        queries, keys = block.group(left), block.group_keys(right)
+        if ctx.transposed:
+            of_queries, of_keys = grad @ keys, grad.transpose(-1, -2) @ queries
+        else:
+            of_queries, of_keys = grad @ keys.transpose(-1, -2), queries.transpose(-1, -2) @ grad
+        of_left = of_queries.flatten(1, 2)
+        if block.queries is not None:
+            of_left = torch.zeros_like(left).index_add(1, block.queries, of_left)
+        return of_left, torch.zeros_like(right).index_add(1, block.keys, of_keys.flatten(1, 2)), None, None
 
 
 @dataclass(frozen=True)
@@ -152,12 +183,13 @@ def graph_attention(
     """
     if not graph.blocks:
         return query  # no rows
+    query = query / query.shape[-1] ** 0.5
     scores = torch.cat([block.scores(query, key) for block in graph.blocks], dim=-1)
     if table is not None and graph.labels is not None:
         of_label = query @ table.transpose(0, 1)
         scores = scores + of_label.gather(-1, graph.labels.expand(len(query), -1, -1))
-    scores = (scores / query.shape[-1] ** 0.5).masked_fill(~graph.visible, float("-inf"))
-    weights = dropout(scores.softmax(-1), drop, training=drop > 0)
+    weights = scores.masked_fill(~graph.visible, float("-inf")).softmax(-1)
+    weights = dropout(weights, drop, training=drop > 0).to(value.dtype)  # autocast widens a softmax
     parts = weights.split([block.slots for block in graph.blocks], dim=-1)
     return reduce(add, (block.mix(w, value) for block, w in zip(graph.blocks, parts, strict=True)))
 

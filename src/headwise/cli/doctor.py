@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console, Group
+from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from headwise.cli.console import output, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
 from headwise.data.doctor import diagnose_files
@@ -46,7 +47,7 @@ def doctor(
     if not files:
         raise ConfigError("no files to look at; expected at least one, such as train.tsv")
     diagnosis = diagnose_files([str(file) for file in files], read)
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = output()
     if json:
         print(json_format.dumps(diagnosis.to_json(), ensure_ascii=False, indent=2))
     else:
@@ -124,8 +125,7 @@ def _finding(finding: Finding) -> Group:
         places = Text("at " + visible("; ".join(_shorter(finding.where))), style="dim")
         parts.append(Padding(places, (0, 0, 0, 4), expand=False))
     if finding.fix:
-        fix = "\n".join(map(visible, finding.fix.split("\n")))
-        parts.append(Padding(Text(fix), (0, 0, 0, 4), expand=False))
+        parts.append(Padding(Text(visible(finding.fix)), (0, 0, 0, 4), expand=False))
     return Group(*parts)
 
 
@@ -136,8 +136,3 @@ def _shorter(places: tuple[str, ...]) -> Iterator[str]:
         file, colon, rest = place.partition(":")
         yield rest if colon and file == last else place
         last = file if colon else last
-
-
-def visible(text: str) -> str:
-    """Text for a terminal: what cannot be printed, such as an escape sequence, is spelt out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -4,7 +4,7 @@ A flag that is not given is None and leaves the field to the recipe file or to t
 command gets is only what its user has said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, field, fields, make_dataclass
 from typing import Annotated, Any, get_type_hints
 
@@ -12,33 +12,58 @@ from cyclopts import Group, Parameter
 from docstring_parser import parse_from_object
 
 
-def flags(name: str, configs: Sequence[type], *, prefix: str, group: str, order: int) -> Any:
+def flags(
+    name: str,
+    configs: Mapping[str, type],
+    *,
+    prefix: str,
+    group: str,
+    order: int,
+    omit: Collection[str] = (),
+    hidden: Collection[str] = (),
+    by_size: Collection[str] = (),
+) -> Any:
     """The annotation of a command's parameter that holds a configuration's flags.
 
     Args:
         name: Of the class that is made, for error messages.
-        configs: The dataclasses; of fields with the same name the first counts.
+        configs: The dataclasses by the names under which they are chosen. Fields with the same name make
+            one flag with the help of the first; where only a few have a field, its help names them.
         prefix: `*` for plain flags (`--epochs`) or what stands before the dot (`--encoder` gives
             `--encoder.layers`).
         group: Heading in the help.
         order: Place of the heading.
+        omit: Fields that get no flag.
+        hidden: Fields whose flag is not in the help.
+        by_size: Fields whose default depends on the size of the data.
     """
-    made: dict[str, tuple[str, Any, Any]] = {}
-    for config in configs:
-        hints = get_type_hints(config)
-        help_of = {param.arg_name: param.description for param in parse_from_object(config).params}
+    owners: dict[str, dict[str, Any]] = {}  # field -> owner -> field
+    for owner, config in configs.items():
         for item in fields(config):
-            if item.name in made:
-                continue
-            text = " ".join((help_of.get(item.name) or "").split())
-            default = _shown(item.default)
-            text += f" \\[{default}]" if default else ""
-            made[item.name] = (
-                item.name,
-                Annotated[hints[item.name] | None, Parameter(help=text, show_default=False)],
-                field(default=None),
-            )
-    holder = make_dataclass(name, list(made.values()), frozen=True)
+            if item.name not in omit:
+                owners.setdefault(item.name, {})[owner] = item
+    made = []
+    for item, own in owners.items():
+        first = configs[next(iter(own))]
+        help_of = {param.arg_name: param.description for param in parse_from_object(first).params}
+        text = " ".join((help_of.get(item) or "").split())
+        if len(own) <= len(configs) // 2:
+            text += f" ({', '.join(own)})"
+        defaults = {_shown(field.default) for field in own.values()}
+        default = "by size" if item in by_size else defaults.pop() if len(defaults) == 1 else "by encoder"
+        text += f" \\[{default}]" if default else ""
+        kinds = [get_type_hints(configs[owner])[item] for owner in own]
+        # What fits one of them passes here, and the chosen configuration looks again.
+        kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else str
+        shown = Parameter(
+            help=text,
+            show_default=False,
+            negative_iterable=(),
+            consume_multiple=True,
+            show=item not in hidden,
+        )
+        made.append((item, Annotated[kind | None, shown], field(default=None)))
+    holder = make_dataclass(name, made, frozen=True)
     holder.__module__ = __name__  # cyclopts takes a class of the module "types" for a built-in
     heading = Group(group, sort_key=order)
     return Annotated[holder | None, Parameter(name=prefix, group=heading, show_default=False)]

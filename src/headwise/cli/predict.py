@@ -1,5 +1,8 @@
 """`headwise predict`: label the texts of a file, of any size."""
 
+# The flags' type is made at run time, from the configuration.
+# pyright: reportInvalidTypeForm=false
+
 import os
 import sys
 import time
@@ -15,6 +18,7 @@ from cyclopts import Parameter
 
 from headwise.cli.console import note, percent, warn
 from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import flags, given
 from headwise.cli.prediction_file import (
     COMPRESSED,
     Form,
@@ -26,7 +30,7 @@ from headwise.cli.prediction_file import (
 )
 from headwise.cli.progress import TextProgress
 from headwise.cli.resume import Kept, cut_chunks, keep
-from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.options import ReadOptions
 from headwise.data.read import Row, read_rows
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.memory import keep_freed_memory
@@ -35,6 +39,11 @@ from headwise.store import load_model
 
 MANY_UNKNOWN = 0.2  # share of unknown words above which predictions are doubtful
 _LISTED = 12  # labels in the summary
+
+# Files to predict may have labels, but they are not used.
+ReadFlags = flags(
+    "ReadFlags", {"": ReadOptions}, prefix="*", group="Reading files", order=1, hidden={"label_column"}
+)
 
 
 def predict(
@@ -47,7 +56,7 @@ def predict(
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     batch_tokens: int = 16_384,
-    read: Annotated[ReadOptions, Parameter(name="*", group="Reading")] = DEFAULT,
+    read: ReadFlags = None,
 ) -> int:
     """Label the texts of a file, of any size.
 
@@ -76,7 +85,7 @@ def predict(
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     keep_freed_memory()
     loaded = load_model(model)
-    rows = read_rows(file, read)
+    rows = read_rows(file, ReadOptions(**given(read)))
     for line in rows.notes:
         note(line)
     chunks = cut_chunks(iter(rows))

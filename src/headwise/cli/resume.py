@@ -132,7 +132,7 @@ def _check_model(
         return
     try:
         written = np.array([layout.probabilities(record.decode()) for record in some])
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise _stranger(path, "its records have other columns") from None
     again = predict([row.text for row in chunk[: len(some)]])
     if written.shape != again.shape or np.abs(written - again).max() > _TOLERANCE:

@@ -38,7 +38,9 @@ def scores_table(evaluation: Evaluation, rivals: Sequence[Rival] = (), *, name: 
     table.add_row("macro F1", *("" if f1 is None else percent(f1) for f1 in macro))
     if any(rival.difference for rival in rivals):
         gaps = (rival.difference for rival in rivals)
-        table.add_row("model ahead by", "", *("" if gap is None else _gap(gap) for gap in gaps))
+        cells = [("", "", "") if gap is None else _gap(gap) for gap in gaps]
+        for title, *row in zip(("model ahead by", "  its interval", "  McNemar p"), *cells, strict=True):
+            table.add_row(title, "", *row)
     table.add_row("log loss", f"{evaluation.log_loss:.3f} nats")
     table.add_row("calibration error", percent(evaluation.calibration_error))
     table.add_row("unknown words", percent(evaluation.unknown_words))
@@ -132,13 +134,10 @@ def _interval(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f"{100 * interval[0]:.1f} – {100 * interval[1]:.1f} %"
 
 
-def _gap(gap: Difference) -> str:
+def _gap(gap: Difference) -> tuple[str, str, str]:
     low, high = (100 * bound for bound in gap.interval)
-    return f"{100 * gap.accuracy:+.1f} points ({low:+.1f} to {high:+.1f}; p {_p(gap.p_value)})"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+    p = "< 0.001" if gap.p_value < 0.001 else f"{gap.p_value:.3f}"
+    return f"{100 * gap.accuracy:+.1f} points", f"{low:+.1f} to {high:+.1f}", p
 
 
 def _table() -> Table:

@@ -4,7 +4,11 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Group, Parameter
+
+from headwise.cli.console import warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
 from headwise.cli.train_report import TrainDisplay, announce, print_outcome
@@ -13,69 +17,113 @@ from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
 from headwise.memory import keep_freed_memory
-from headwise.recipe import SplitConfig, VectorsConfig, build_recipe, read_recipe
+from headwise.recipe import (
+    DEFAULT_ENCODER,
+    SplitConfig,
+    VectorsConfig,
+    build_recipe,
+    read_recipe,
+    size_defaults,
+)
+from headwise.store.layout import RUN
+from headwise.store.load import is_ours
+from headwise.store.save import check_target
 from headwise.tasks.classify import ClassifierConfig
+from headwise.tasks.linear_expert import ExpertConfig
 from headwise.train.config import TrainConfig
+from headwise.train.loop import STATE, TrainingInterrupted
 from headwise.train.run import choose_settings, read_texts, run
 
-DataFlags = flags("DataFlags", [ReadOptions], prefix="*", group="Reading files", order=2)
-SplitFlags = flags("SplitFlags", [SplitConfig], prefix="--split", group="Splitting", order=3)
-TrainFlags = flags("TrainFlags", [TrainConfig], prefix="*", group="Training", order=4)
-VectorsFlags = flags("VectorsFlags", [VectorsConfig], prefix="--vectors", group="Words", order=5)
-WordFlags = flags("WordFlags", [WordConfig], prefix="--words", group="Words", order=5)
-EncoderFlags = flags(
-    "EncoderFlags",
-    [config for _, config in ENCODERS.values()],
-    prefix="--encoder",
-    group="Encoder",
-    order=6,
+_BY_SIZE = {
+    section: {name for vectors in (False, True) for name in size_defaults(0, vectors=vectors)[section]}
+    for section in ("words", "encoder", "classifier", "train")
+}
+
+DataFlags = flags("DataFlags", {"": ReadOptions}, prefix="*", group="Reading files", order=3)
+SplitFlags = flags("SplitFlags", {"": SplitConfig}, prefix="--split", group="Splitting", order=4)
+TrainFlags = flags(
+    "TrainFlags", {"": TrainConfig}, prefix="*", group="Training", order=5, by_size=_BY_SIZE["train"]
+)
+WordFlags = flags(
+    "WordFlags", {"": WordConfig}, prefix="--words", group="Words", order=6, by_size=_BY_SIZE["words"]
+)
+VectorsFlags = flags(
+    "VectorsFlags", {"": VectorsConfig}, prefix="--vectors", group="Words", order=6, omit={"file"}
 )
 ClassifierFlags = flags(
-    "ClassifierFlags", [ClassifierConfig], prefix="--classifier", group="Classifier", order=7
+    "ClassifierFlags",
+    {"": ClassifierConfig},
+    prefix="--classifier",
+    group="Classifier",
+    order=7,
+    by_size=_BY_SIZE["classifier"],
 )
+ExpertFlags = flags(
+    "ExpertFlags", {"": ExpertConfig}, prefix="--expert", group="Linear expert", order=8, omit={"features"}
+)
+EncoderFlags = flags(
+    "EncoderFlags",
+    {name: config for name, (_, config) in ENCODERS.items()},
+    prefix="--encoder",
+    group="Encoder",
+    order=9,
+    by_size=_BY_SIZE["encoder"],
+)
+
+_FILES, _MODEL, _RUN = (
+    Group(title, sort_key=place) for place, title in enumerate(("Files", "Model", "Run"))
+)
+_SWITCH = Parameter(group=_RUN, negative=(), show_default=False)
 
 
 def train(
-    file: FileArgument,
+    file: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     /,
     *,
-    output: Path | None = None,
-    dev: Path | None = None,
-    test: Path | None = None,
-    recipe: Path | None = None,
-    encoder: str | None = None,
-    readout: str | None = None,
-    vectors: Path | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    baseline: bool = True,
+    output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
+    dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    test: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    encoder: Annotated[
+        str | None,
+        Parameter(group=_MODEL, help=f"{', '.join(ENCODERS)}. \\[{DEFAULT_ENCODER}]"),
+    ] = None,
+    readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    resume: Annotated[bool, _SWITCH] = False,
+    overwrite: Annotated[bool, _SWITCH] = False,
+    no_baseline: Annotated[bool, _SWITCH] = False,
     data: DataFlags = None,
     split: SplitFlags = None,
     training: TrainFlags = None,
-    vector_settings: VectorsFlags = None,
     words: WordFlags = None,
-    encoder_settings: EncoderFlags = None,
+    vector_settings: VectorsFlags = None,
     classifier: ClassifierFlags = None,
+    expert: ExpertFlags = None,
+    encoder_settings: EncoderFlags = None,
 ) -> int:
     """Train a model on a file of labelled texts, and judge it.
 
-    csv, tsv, jsonl, label<TAB>text, fastText and sentiment-tree files are read, compressed or not;
-    format and columns are guessed. Dev and test texts are split off where they are not given. The
-    model is reported beside a linear baseline on the same texts.
+    The file alone is enough: format and columns are guessed, dev and test texts are split off where they
+    are not given, and settings marked \\[by size] are chosen by the number of texts and by whether there
+    are word vectors. The model is reported beside a linear baseline on the same test texts.
 
     Args:
-        file: The training texts.
-        output: Folder of the model; by default the file's name with .model in place of its ending.
-        dev: Labelled texts that choose the best epoch and set the temperature.
-        test: Labelled texts for the final report; read once.
-        recipe: A TOML file with settings, in sections named like the flags; flags go before it.
-        encoder: ms-transformer (the default) or transformer.
-        readout: From words to text: node+max (the default), node,max, mean,max, node, max, mean,
-            attentive or attentive,max.
-        vectors: Pretrained word vectors in GloVe or word2vec text format.
-        resume: Go on with the interrupted run in the output folder.
+        file: The training texts: csv, tsv, jsonl, "label, tab, text", fastText or sentiment trees, plain
+            or compressed; "-" is standard input.
+        output: Folder of the model. [FILE without its ending, and .model]
+        dev: Labelled texts that choose the best epoch and set the temperature. [split off]
+        test: Labelled texts for the final report; read once. [split off]
+        vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
+            the words beside it.
+        encoder: Replaced by the list of encoders.
+        readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive; or
+            attentive,max. [by size]
+        recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
+            --encoder.layers 1. Flags go before it.
+        resume: Go on with the interrupted run in the output folder; give the same settings again.
         overwrite: Replace the model in the output folder.
-        baseline: Fit the linear baseline for comparison.
+        no_baseline: Do not fit the linear baseline.
     """
     keep_freed_memory()
     output = output or _output_for(file)
@@ -87,18 +135,33 @@ def train(
         "words": given(words),
         "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
         "classifier": given(classifier),
+        "expert": given(expert),
         "model": {"readout": readout} if readout else {},
     }
     layers = (*((read_recipe(recipe),) if recipe else ()), named)
+    asked = build_recipe(*layers)
     _check_output(output, resume=resume, overwrite=overwrite)
-    texts = read_texts(str(file), _path(dev), _path(test), build_recipe(*layers))
+    texts = read_texts(str(file), _path(dev), _path(test), asked)
     settings, loaded = choose_settings(texts, layers)
     announce(texts, settings, output)
-    with TrainDisplay(settings.train) as display:
-        outcome = run(
-            texts, settings, loaded, output, resume=resume, baseline=baseline, report=display.show
-        )
-    print_outcome(outcome, output, file)
+    try:
+        with TrainDisplay(settings.train) as display:
+            outcome = run(
+                texts,
+                settings,
+                loaded,
+                output,
+                resume=resume,
+                baseline=not no_baseline,
+                report=display.show,
+            )
+    except KeyboardInterrupt:  # a second one, or after the last epoch
+        warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
+        raise
+    except TrainingInterrupted as stop:
+        warn(stop.args[0])
+        return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
+    print_outcome(outcome, output)
     return 0
 
 
@@ -113,11 +176,23 @@ def _path(path: Path | None) -> str | None:
 
 
 def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
-    """An earlier run or model is not lost by mistake."""
-    if resume or overwrite or not output.exists():
-        return
-    if (output / "training" / "state.safetensors").exists() or (output / "manifest.json").exists():
+    """What is there is not lost by mistake, and a run does not fail at its end because of it."""
+    if resume and overwrite:
+        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
+    check_target(output)
+    begun = (output / RUN / STATE).exists()
+    finished = output.exists() and is_ours(output)
+    if resume and not begun:
+        there = "the run is finished" if finished else "there is no interrupted run"
+        raise ConfigError(f"{output}: {there}, so there is nothing to resume; leave out --resume")
+    if not resume and not overwrite and (begun or finished):
+        what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
         raise ConfigError(
-            f"{output} already holds a model or an interrupted run; add --resume to go on with it, "
-            "--overwrite to replace it, or give another --output"
+            f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
+        )
+    others = [path.name for path in (output / RUN).glob("*") if ".safetensors" not in path.name]
+    if others:
+        raise ConfigError(
+            f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
+            "give another --output"
         )

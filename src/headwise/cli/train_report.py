@@ -21,10 +21,12 @@ def announce(texts: Texts, recipe: Recipe, folder: Path) -> None:
         note(line)
     sizes = f"{len(texts.train):,} training, {len(texts.dev):,} dev and {len(texts.test):,} test texts"
     encoder = recipe.model.encoder
-    note(
-        f"{sizes}; {encoder_name(encoder)} with {encoder.layers} layers, {encoder.heads} heads, "
-        f"width {encoder.width}; up to {recipe.train.epochs} epochs; into {folder}"
-    )
+    found = {
+        name: getattr(encoder, name) for name in ("width", "layers", "heads") if hasattr(encoder, name)
+    }
+    shape = ", ".join(f"{name} {value}" for name, value in found.items())
+    note(sizes)
+    note(f"{encoder_name(encoder)} ({shape}), up to {recipe.train.epochs} epochs, into {folder}")
 
 
 class TrainDisplay:
@@ -36,13 +38,15 @@ class TrainDisplay:
         self.bar = Progress(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(bar_width=None),
-            TextColumn("loss {task.fields[loss]}  {task.fields[rate]} texts/s  left"),
+            TextColumn(
+                "loss {task.fields[loss]}  best dev {task.fields[best]}  {task.fields[rate]} texts/s  left"
+            ),
             TimeRemainingColumn(compact=True),
             console=self.console,
             transient=True,
             disable=not self.console.is_terminal,
         )
-        self.task = self.bar.add_task("", epoch=1, loss="-", rate="-")
+        self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", best="-", rate="-")
 
     def __enter__(self) -> "TrainDisplay":
         self.bar.start()
@@ -63,6 +67,7 @@ class TrainDisplay:
             epoch=f"{progress.epoch + 1}/{self.config.epochs}",
             loss=f"{report.loss:.3f}",
             rate=f"{report.texts_per_second:,.0f}",
+            best=percent(progress.history[progress.best_epoch]["accuracy"]) if progress.history else "-",
         )
         if report.scores is None:
             return
@@ -75,7 +80,7 @@ class TrainDisplay:
         )
 
 
-def print_outcome(outcome: Outcome, folder: Path, file: Path) -> None:
+def print_outcome(outcome: Outcome, folder: Path) -> None:
     """The report at the end."""
     out, fitted = output(), outcome.fitted
     progress = fitted.progress
@@ -92,8 +97,14 @@ def print_outcome(outcome: Outcome, folder: Path, file: Path) -> None:
         f"{percent(fitted.calibration_before)} -> {percent(fitted.calibration_after)} "
         f"(temperature {fitted.model.temperature:.2f})."
     )
+    if fitted.model.expert is not None:
+        out.print(
+            f"A linear expert on {fitted.model.config.expert.features:,} words and word pairs stands "
+            f"beside the encoder; dev gives it the weight {fitted.model.expert_weight:.2f} "
+            "(--expert.kind none leaves it out)."
+        )
     if outcome.test is not None:
-        rivals = () if outcome.baseline is None else (outcome.baseline,)
+        rivals = [rival for rival in (outcome.alone, outcome.baseline) if rival is not None]
         out.print("\nOn the test texts, which nothing was chosen on:\n")
         out.print(Padding(scores_table(outcome.test, rivals), (0, 0, 1, 2), expand=False))
         out.print(Padding(labels_table(outcome.test.scores), (0, 0, 1, 2), expand=False))

@@ -24,13 +24,13 @@ class Row:
 
     Attributes:
         line: The line of the file, from 1, on which it starts.
-        fields: All its fields as strings, in the file's order.
+        fields: All its fields in the file's order: strings, or what JSON holds in a jsonl file.
         text: The text.
         label: The label, if the file has a label column and this record a label.
     """
 
     line: int
-    fields: dict[str, str]
+    fields: dict[str, object]
     text: str
     label: str | None = None
 
@@ -105,9 +105,8 @@ def _rows(records: Iterator[Record], columns: Columns, source: Source) -> Iterat
     for record in records:
         text = _text(record, columns, source)
         if text is not None:
-            fields = {name: as_text(value) for name, value in record.fields.items()}
-            label = fields.get(columns.label or "", "").strip() or None
-            yield Row(record.line, fields, text, label)
+            label = as_text(record.fields.get(columns.label or "")).strip() or None
+            yield Row(record.line, dict(record.fields), text, label)
 
 
 def _open(source: Source, *, labelled: bool) -> tuple[str, Columns, Iterator[Record]]:

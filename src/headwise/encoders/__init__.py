@@ -1,23 +1,36 @@
 """Encoders: one system a file, read from top to bottom like its paper."""
 
 from headwise.encoders.base import Encoded
+from headwise.encoders.bilstm import BiLSTM, BiLSTMConfig
 from headwise.encoders.bp_transformer import BPTransformer, BPTransformerConfig
+from headwise.encoders.disan import DiSAN, DiSANConfig
 from headwise.encoders.ms_san import MSSAN, MSSANConfig
 from headwise.encoders.ms_transformer import MSTransformer, MSTransformerConfig
+from headwise.encoders.set_transformer import SetTransformer, SetTransformerConfig
 from headwise.encoders.star_transformer import StarTransformer, StarTransformerConfig
 from headwise.encoders.transformer import Transformer, TransformerConfig
 
 EncoderConfig = (
-    MSTransformerConfig | MSSANConfig | StarTransformerConfig | BPTransformerConfig | TransformerConfig
+    MSTransformerConfig
+    | MSSANConfig
+    | SetTransformerConfig
+    | StarTransformerConfig
+    | BPTransformerConfig
+    | TransformerConfig
+    | BiLSTMConfig
+    | DiSANConfig
 )
 
 # name -> (module, its configuration); the module takes the configuration as its only argument.
 ENCODERS: dict[str, tuple[type, type]] = {
     "ms-transformer": (MSTransformer, MSTransformerConfig),
     "ms-san": (MSSAN, MSSANConfig),
+    "set-transformer": (SetTransformer, SetTransformerConfig),
     "star-transformer": (StarTransformer, StarTransformerConfig),
     "bp-transformer": (BPTransformer, BPTransformerConfig),
     "transformer": (Transformer, TransformerConfig),
+    "bilstm": (BiLSTM, BiLSTMConfig),
+    "disan": (DiSAN, DiSANConfig),
 }
 
 __all__ = [
@@ -25,11 +38,17 @@ __all__ = [
     "MSSAN",
     "BPTransformer",
     "BPTransformerConfig",
+    "BiLSTM",
+    "BiLSTMConfig",
+    "DiSAN",
+    "DiSANConfig",
     "Encoded",
     "EncoderConfig",
     "MSSANConfig",
     "MSTransformer",
     "MSTransformerConfig",
+    "SetTransformer",
+    "SetTransformerConfig",
     "StarTransformer",
     "StarTransformerConfig",
     "Transformer",

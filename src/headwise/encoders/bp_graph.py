@@ -5,19 +5,19 @@ at the end of its text; there are levels until one node, the root, is left. A to
 a level on either side, finer ones nearer; a span sees its tokens.
 
 On the right of token i, a pointer begins at p = i + 1. For level j = 0, 1, ... and slot s = 0 .. k-1 the
-token sees the block of 2^j tokens at p, or that of 2^(j-1) tokens where j > 0, s = 0 and p is no multiple of
-2^j; then p moves to the block's end. The left is its mirror image, with the end of the blocks for their
-start. So itself, left and right cover the text exactly once. With h = 2^(j-1), the pointers have reached
+token sees the block of 2^j tokens at p, or that of 2^(j-1) tokens where s = 0 and p is no multiple of 2^j;
+then p moves to the block's end. The left is its mirror image: blocks end where those on the right begin.
+So itself, left and right cover the text exactly once. With h = 2^(j-1), the pointers have reached
 
     right:  h (floor((i + 1 - k) / h) + 2k)        left:  h (ceil((i + k) / h) - 2k)
 
-at the beginning of level j > 0, so the h tokens that differ in floor or ceil by nothing see the same nodes
-and make up a group. By these formulas the graph of a batch is built at once, with a few operations for each
-level; all indices are rows of the batch.
+at the beginning of level j > 0, so the h tokens of equal floor (or ceil) see the same nodes and make up a
+group. By these formulas the graph of a batch is built at once, with a few operations for each level.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ from torch import Tensor
 from headwise.attention.neighbours import Edges, Graph
 from headwise.ragged import Layout
 
+_SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths
 _WIDEST = 16  # tokens in a group of level 0: each sees 2k + 1 of its group's 2k + 16 keys
 
 
@@ -53,8 +54,8 @@ class PartitionGraph:
         nodes: Number of nodes.
         context: What each token sees: itself and its contextual edges.
         spans: The levels from 1 on.
-        forest: The token at each row of a forest of perfect trees, those of the tallest texts first, so that
-            the blocks of every level are contiguous; filled up with each text's last token.
+        forest: The token at each row of a forest of perfect trees, the tallest first, so that the blocks of
+            every level are contiguous; a tree is filled up with its text's last token.
         roots: `[texts]`, the row of each root; 0 for a text without words.
     """
 
@@ -66,7 +67,7 @@ class PartitionGraph:
 
 
 def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> PartitionGraph:
-    """The graph of a batch, kept in the layout's memo.
+    """The graph of a batch, kept in the layout's memo, and small ones beyond it.
 
     Args:
         layout: The texts.
@@ -77,11 +78,23 @@ def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> Partitio
     name = (partition_graph, k, clip, causal)
     if name not in layout.memo:
         with torch.inference_mode(False):  # training may meet the same batch later
-            layout.memo[name] = _Builder(layout, k, clip, causal).graph()
+            if layout.total <= _SMALL:
+                layout.memo[name] = _small_graph(layout.sizes, layout.device, k, clip, causal)
+            else:
+                layout.memo[name] = _Builder(layout, k, clip, causal).graph()
     return layout.memo[name]
 
 
+@lru_cache(maxsize=16)
+def _small_graph(
+    sizes: tuple[int, ...], device: torch.device, k: int, clip: int, causal: bool
+) -> PartitionGraph:
+    return _Builder(Layout(sizes, device), k, clip, causal).graph()
+
+
 class _Builder:
+    """Where the nodes of a batch are, and the edges between them."""
+
     def __init__(self, layout: Layout, k: int, clip: int, causal: bool):
         self.layout, self.k, self.clip, self.causal = layout, k, clip, causal
         self.device = layout.device
@@ -91,8 +104,7 @@ class _Builder:
         self.counts = [self.lengths] + [
             torch.where(self.lengths > 2 ** (j - 1), -(-self.lengths // 2**j), 0) for j in levels
         ]
-        before = torch.tensor([0, *torch.stack(self.counts).sum(1).cumsum(0).tolist()])
-        self.rows = before.tolist()
+        self.rows = [0, *torch.stack(self.counts).sum(1).cumsum(0).tolist()]
         self.first = [
             row + count.cumsum(0) - count for row, count in zip(self.rows[:-1], self.counts, strict=True)
         ]
@@ -128,9 +140,7 @@ class _Builder:
         distance = offset - torch.arange(width, device=self.device)[:, None]
         labels = torch.where(distance < 0, -2 * distance - 1, 2 * distance)
         outside = (distance.abs() > reach) | (distance > 0 if self.causal else False)
-        return Edges(
-            self._node(0, text, query), self._node(0, text, key), labels.masked_fill(outside, -1)
-        )
+        return Edges(self._node(0, text, query), self._node(0, text, key), labels.masked_fill(outside, -1))
 
     def _right(self, level: int) -> Edges:
         half, k = 2 ** (level - 1), self.k

@@ -8,9 +8,9 @@ vector of an edge's relative position,
     h = LayerNorm(h + [head_1; ...; head_N] W^O),  h = LayerNorm(h + FFN(h))
 
 Tokens begin as their normed word vectors, spans as 0. There is one r for each level (those above `clip`
-share one set), side and slot, the same in all heads. All edges into a span have one label too, which moves
-all its scores by the same amount and changes nothing; it is left out. The text's vector is the root's state:
-the readout `node`.
+share one set), side and slot, the same in all heads. All edges into a span have one r, which moves all its
+scores by the same amount and changes nothing: it is left out. The text's vector is the state of the root
+(the readout `node`).
 
 The authors' released runs on SST-5, IMDB and SNLI let tokens look left only (`causal`), although the paper
 presents them as bidirectional, and keep the vectors r as they were drawn (`train_relative` off).
@@ -78,7 +78,7 @@ class BPTransformer(nn.Module):
         self.config = c = config or BPTransformerConfig()
         if c.k < 1 or c.clip < 0:
             raise ConfigError(f"k must be at least 1 and clip at least 0, got {c.k} and {c.clip}")
-        used = (2 * c.k + 1) * (c.clip + 1)
+        used = relative_positions(c)
         if c.relative and used > c.relative_rows:
             raise ConfigError(
                 f"k = {c.k} and clip = {c.clip} need {used} relative positions, but relative_rows is "
@@ -103,6 +103,11 @@ class BPTransformer(nn.Module):
         else:
             root = h.new_zeros(layout.texts, c.width)
         return Encoded(x.with_values(h[: layout.total]), root, summary_is_node=False)
+
+
+def relative_positions(config: BPTransformerConfig) -> int:
+    """How many relative positions there are: each level up to `clip` has k on either side, and one."""
+    return (2 * config.k + 1) * (config.clip + 1)
 
 
 class BPTBlock(nn.Module):
@@ -135,6 +140,7 @@ class GraphSelfAttention(nn.Module):
         c = config
         self.heads = Heads(c.width, c.heads, c.head_size)
         self.relative = None
+        self.labels = relative_positions(c)
         if c.relative:
             self.relative = nn.Parameter(torch.empty(c.relative_rows, c.head_size))
             nn.init.xavier_uniform_(self.relative)
@@ -147,9 +153,8 @@ class GraphSelfAttention(nn.Module):
         query, key, value = (heads.split(p(h)) for p in (heads.query, heads.key, heads.value))
         drop = self.drop if self.training else 0.0
         total = len(graph.context.visible)
-        tokens = graph_attention(
-            query[:, :total], key, value, graph.context, table=self.relative, drop=drop
-        )
+        table = None if self.relative is None else self.relative[: self.labels]
+        tokens = graph_attention(query[:, :total], key, value, graph.context, table=table, drop=drop)
         spans = span_attention(query, key[:, :total], value[:, :total], graph, drop)
         return heads.merge(torch.cat([tokens, *spans], dim=1))
 

@@ -16,10 +16,13 @@ from dataclasses import dataclass
 from torch import Tensor, nn, relu
 
 from headwise.attention import SelfAttention
+from headwise.attention.choose import IMPLEMENTATIONS
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.nodes import ClassificationNode
-from headwise.encoders.positions import Positions
-from headwise.priors import Prior, allocate_scales
+from headwise.encoders.positions import POSITIONS, Positions
+from headwise.errors import ConfigError
+from headwise.priors import GlobalTokens, Prior, allocate_scales
 from headwise.ragged import Ragged
 
 
@@ -41,6 +44,8 @@ class MSTransformerConfig:
     """Preference of low layers for small scales; 0 = none, negative = for large scales (Eq. 11)."""
     classification_node: bool = True
     """Put a learned node in front of every text."""
+    global_node: bool = False
+    """The node sees all words and all words see it, whatever the scale (Longformer's, not the paper's)."""
     positions: str = "none"
     """Position embedding: none (the paper's), sinusoidal or learned."""
     max_positions: int = 8192
@@ -52,6 +57,14 @@ class MSTransformerConfig:
     attention: str = "auto"
     """Which implementation of attention: auto, sdpa or reference."""
 
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
+        if self.global_node and not self.classification_node:
+            raise ConfigError("global_node makes the classification node global, but there is none")
+
 
 class MSTransformer(nn.Module):
     """Multi-Scale Transformer: a stack of post-norm blocks of multi-scale self-attention (Eq. 10)."""
@@ -61,10 +74,12 @@ class MSTransformer(nn.Module):
         self.config = c = config or MSTransformerConfig()
         self.positions = Positions(c.positions, c.width, c.max_positions)
         self.node = ClassificationNode(c.width) if c.classification_node else None
-        self.blocks = nn.ModuleList(
-            MultiScaleBlock(c, allocate_scales(layer, c.layers, c.heads, c.scales, c.alpha))
-            for layer in range(1, c.layers + 1)
-        )
+        layers = [
+            allocate_scales(layer, c.layers, c.heads, c.scales, c.alpha) for layer in range(1, c.layers + 1)
+        ]
+        if c.global_node:
+            layers = [tuple(map(GlobalTokens, priors)) for priors in layers]
+        self.blocks = nn.ModuleList(MultiScaleBlock(c, priors) for priors in layers)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words and of the classification node."""

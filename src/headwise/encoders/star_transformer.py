@@ -66,7 +66,10 @@ class StarTransformer(nn.Module):
     def __init__(self, config: StarTransformerConfig | None = None):
         super().__init__()
         self.config = c = config or StarTransformerConfig()
-        for name, value, known in (("ring", c.ring, get_args(Ring)), ("variant", c.variant, get_args(Variant))):
+        for name, value, known in (
+            ("ring", c.ring, get_args(Ring)),
+            ("variant", c.variant, get_args(Variant)),
+        ):
             if value not in known:
                 raise ConfigError(f"unknown {name} {value!r}; known are {', '.join(known)}")
         self.positions = Positions(c.positions, c.width, c.max_positions)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from torch import nn, relu
 
 from headwise.attention import SelfAttention
+from headwise.attention.choose import IMPLEMENTATIONS
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.nodes import ClassificationNode
-from headwise.encoders.positions import Positions
+from headwise.encoders.positions import POSITIONS, Positions
 from headwise.priors import Everything
 from headwise.ragged import Ragged
 
@@ -45,6 +47,12 @@ class TransformerConfig:
     """Whether the attention's projections have biases."""
     attention: str = "auto"
     """Which implementation of attention: auto, sdpa or reference."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "feedforward", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
 
 
 class Transformer(nn.Module):

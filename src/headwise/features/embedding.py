@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from headwise.config import check_choice, check_range
+from headwise.features.tokenize import TOKENIZERS
 from headwise.features.vocabulary import Case
 from headwise.ragged import Ragged
 
@@ -34,29 +36,45 @@ class WordConfig:
     word_dropout: float = 0.05
     """Share of words that are made unknown while training, so that unknown words get a meaning."""
 
+    def __post_init__(self) -> None:
+        check_choice(self, "tokenizer", list(TOKENIZERS))
+        check_range(self, "min_count", "max_words", "vector_size", low=1)
+        check_range(self, "initial_std", low=0)
+        check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
+
 
 class WordEmbedding(nn.Module):
     """Word vectors with word dropout, dropout, and a projection where the encoder has another width.
 
+    Words that no training text has (they are known through pretrained vectors alone) are kept apart: they
+    cost nothing in training, and stay as they are.
+
     Args:
-        words: Size of the vocabulary; number 0 is the unknown word.
+        words: Words of the training texts; number 0 is the unknown word.
+        extra: Further words, numbered after those.
         width: Features that the encoder takes.
         config: See `WordConfig`.
     """
 
-    def __init__(self, words: int, width: int, config: WordConfig):
+    def __init__(self, words: int, extra: int, width: int, config: WordConfig):
         super().__init__()
         self.vectors = nn.Embedding(words, config.vector_size)
         nn.init.normal_(self.vectors.weight, std=config.initial_std)
         self.vectors.weight.requires_grad_(config.train_vectors)
+        self.extra = nn.Embedding(extra, config.vector_size) if extra else None
+        if self.extra is not None:
+            self.extra.weight.requires_grad_(False)
         self.project = nn.Linear(config.vector_size, width) if config.vector_size != width else None
         self.dropout = nn.Dropout(config.dropout)
         self.word_dropout = config.word_dropout
 
     def start_from(self, matrix: Tensor) -> None:
-        """Begin with these vectors, `[words, vector_size]`."""
+        """Begin with these vectors, `[words + extra, vector_size]`."""
+        words = self.vectors.num_embeddings
         with torch.no_grad():
-            self.vectors.weight.copy_(matrix)
+            self.vectors.weight.copy_(matrix[:words])
+            if self.extra is not None:
+                self.extra.weight.copy_(matrix[words:])
 
     def forward(self, ids: Ragged) -> Ragged:
         """Word numbers `[total]` -> vectors `[total, width]`."""
@@ -64,5 +82,13 @@ class WordEmbedding(nn.Module):
         if self.training and self.word_dropout > 0:
             drop = torch.rand(numbers.shape, device=numbers.device) < self.word_dropout
             numbers = numbers.masked_fill(drop, _UNKNOWN)
-        vectors = self.dropout(self.vectors(numbers))
+        vectors = self.dropout(self._look_up(numbers))
         return ids.with_values(vectors if self.project is None else self.project(vectors))
+
+    def _look_up(self, numbers: Tensor) -> Tensor:
+        if self.extra is None:
+            return self.vectors(numbers)
+        beyond = numbers - self.vectors.num_embeddings
+        vectors = self.vectors(numbers.clamp(max=self.vectors.num_embeddings - 1))
+        rows = (beyond >= 0).nonzero().flatten()
+        return vectors.index_copy(0, rows, self.extra(beyond[rows]))

@@ -105,6 +105,11 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
+    @property
+    def extra(self) -> int:
+        """How many words at the end no training text has."""
+        return len(self.counts) - 1 - max((n for n, count in enumerate(self.counts) if count), default=0)
+
     def __contains__(self, word: str) -> bool:
         return self._ids[word] != 0
 

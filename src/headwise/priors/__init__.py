@@ -4,16 +4,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwise.errors import ConfigError
+from headwise.priors.alibi import alibi
 from headwise.priors.base import Band, Pairs, Prior, Sum
-from headwise.priors.direction import Backward, Forward
+from headwise.priors.dilated import Dilated
+from headwise.priors.direction import Backward, Earlier, Forward, Later
 from headwise.priors.everything import Everything
+from headwise.priors.gaussian import Gaussian
+from headwise.priors.global_tokens import GlobalTokens
+from headwise.priors.random_blocks import RandomBlocks
 from headwise.priors.scales import allocate_scales, head_counts, parse_scale
 from headwise.priors.tree_distance import TreeDistance
 from headwise.priors.window import Window
 from headwise.priors.word_distance import WordDistance
 
 PRIORS: dict[str, type[Prior]] = {
-    prior.name: prior for prior in (Everything, Window, Forward, Backward, WordDistance, TreeDistance, Sum)
+    prior.name: prior
+    for prior in (
+        *(Everything, Window, Dilated, RandomBlocks),
+        *(Forward, Backward, Earlier, Later),
+        *(WordDistance, Gaussian, TreeDistance),
+        *(GlobalTokens, Sum),
+    )
 }
 
 
@@ -32,6 +43,8 @@ def from_json(data: Mapping[str, Any]) -> Prior:
     try:
         if name == Sum.name:
             fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))
+        if name == GlobalTokens.name:
+            fields["inner"] = from_json(fields.get("inner", {}))
         return PRIORS[name](**fields)
     except TypeError as error:
         raise ConfigError(f"prior {name!r} cannot be made from {fields}: {error}") from None
@@ -41,14 +54,21 @@ __all__ = [
     "PRIORS",
     "Backward",
     "Band",
+    "Dilated",
+    "Earlier",
     "Everything",
     "Forward",
+    "Gaussian",
+    "GlobalTokens",
+    "Later",
     "Pairs",
     "Prior",
+    "RandomBlocks",
     "Sum",
     "TreeDistance",
     "Window",
     "WordDistance",
+    "alibi",
     "allocate_scales",
     "from_json",
     "head_counts",

@@ -164,5 +164,16 @@ class Sum(Prior):
         return " + ".join(map(str, self.parts))
 
 
+def check_whole(low: int, **values: int) -> None:
+    """Check that values of a prior are whole numbers.
+
+    Raises:
+        ConfigError: One is not, or is less than `low`.
+    """
+    for name, value in values.items():
+        if type(value) is not int or value < low:
+            raise ConfigError(f"{name} must be a whole number, at least {low}, got {value!r}")
+
+
 def _parts(prior: Prior) -> Sequence[Prior]:
     return prior.parts if isinstance(prior, Sum) else (prior,)

@@ -1,4 +1,7 @@
-"""Forward and Backward: a head sees what comes before, or after, a position (MS-SAN, Eq. 3-4)."""
+"""Forward and Backward: a head sees what comes before, or after, a position (MS-SAN, Eq. 3-4).
+
+Earlier and Later leave the position itself out (DiSAN).
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -47,3 +50,30 @@ class Backward(Prior):
 
     def __str__(self) -> str:
         return "backward"
+
+
+@dataclass(frozen=True)
+class Earlier(Prior):
+    """Positions before the own one (the forward mask of DiSAN, Shen et al. 2018): the first sees nothing,
+    and gets 0."""
+
+    name: ClassVar[str] = "earlier"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key < pairs.query
+
+    def __str__(self) -> str:
+        return "earlier"
+
+
+@dataclass(frozen=True)
+class Later(Prior):
+    """Positions after the own one (the backward mask of DiSAN): the last sees nothing, and gets 0."""
+
+    name: ClassVar[str] = "later"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key > pairs.query
+
+    def __str__(self) -> str:
+        return "later"

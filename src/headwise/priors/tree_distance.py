@@ -47,7 +47,7 @@ class TreeDistance(Prior):
                 "a head goes by the distance in the dependency tree, but the texts come without parses; "
                 "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
                 "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
-                "text instead with the fallback 'word'",
+                "text instead with the fallback 'word' (--encoder.tree-fallback word)",
                 code="HW310",
             )
         # In float64, where there is one, for the same reason as in WordDistance.

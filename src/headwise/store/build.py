@@ -15,7 +15,7 @@ from headwise.store.errors import StoreError
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
-    *("max_positions", "max_words", "min_count"),
+    *("max_positions", "max_words", "min_count", "max_features", "features"),
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12

@@ -58,7 +58,8 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
     vocabulary = _vocabulary(files)
     labels = _labels(files)
-    temperature = _temperature(files)
+    temperature = _factor(files, "temperature", 1e-6)
+    expert_weight = _factor(files, "expert_weight", 0.0)
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS
     with open_plain(path) as (file, size):
@@ -80,7 +81,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
             raise
     _check_digest(path, digest, entry)
     model.load_state_dict(tensors, assign=True)
-    model.temperature = temperature
+    model.temperature, model.expert_weight = temperature, expert_weight
     return model.eval().to(device)
 
 
@@ -232,11 +233,11 @@ def _labels(files: _Folder) -> list[str]:
     return labels
 
 
-def _temperature(files: _Folder) -> float:
-    value = files.json(CALIBRATION).get("temperature")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-6 <= value <= 1e6:
+def _factor(files: _Folder, name: str, least: float) -> float:
+    value = files.json(CALIBRATION).get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e6:
         raise StoreError(
-            f"{files.name(CALIBRATION)}: the temperature must be a number between 1e-6 and 1e6, "
+            f"{files.name(CALIBRATION)}: {name} must be a number between {least:g} and 1e6, "
             f"found {value!r:.80}",
             code="HW510",
         )

@@ -97,7 +97,11 @@ def save_model(
         },
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: {"labels": list(model.labels)},
-        CALIBRATION: {**_table(metrics, "calibration"), "temperature": model.temperature},
+        CALIBRATION: {
+            **_table(metrics, "calibration"),
+            "temperature": model.temperature,
+            "expert_weight": model.expert_weight,
+        },
         ENVIRONMENT: _plain(environment),
         DATA: data,
         TRAINING: training,
@@ -105,7 +109,7 @@ def save_model(
     }
     files = {name: _bytes(name, content) for name, content in contents.items()}
     files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
-    _check_target(folder)
+    check_target(folder)
     try:
         _write(folder, files, tensors, model)
     except OSError as error:
@@ -167,7 +171,12 @@ def _keep_edited_card(folder: Path) -> None:
         os.replace(card, kept)
 
 
-def _check_target(folder: Path) -> None:
+def check_target(folder: Path) -> None:
+    """Check that a model may be saved here: there is nothing, an empty folder, or a model of ours.
+
+    Raises:
+        StoreError: HW501 the path is no folder, HW511 the folder has files of something else.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -216,6 +225,7 @@ def _check_saved(staging: Path, model: Model) -> None:
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
         ("labels", model.labels, loaded.labels),
         ("temperature", model.temperature, loaded.temperature),
+        ("expert's weight", model.expert_weight, loaded.expert_weight),
     ):
         if saved != found:
             raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from headwise.config import check_range
 from headwise.errors import ConfigError
 
 
@@ -26,6 +27,10 @@ class ClassifierConfig:
     class_weights: str = "none"
     """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
     pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "hidden", low=1)
+        check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
 
 
 class Classifier(nn.Module):

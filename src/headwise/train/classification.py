@@ -28,23 +28,23 @@ class ClassificationObjective:
         dev: tuple[Sequence[str], np.ndarray],
     ):
         self.model = model
-        self._words = model.features.encode(train[0])
-        self._targets = train[1].astype(np.int64)
+        self.train_words = model.features.encode(train[0])
+        self.train_targets = train[1].astype(np.int64)
         self.dev_words = model.features.encode(dev[0])
         self.dev_targets = dev[1].astype(np.int64)
         settings = model.config.classifier
-        counts = np.bincount(self._targets, minlength=len(model.labels)).tolist()
+        counts = np.bincount(self.train_targets, minlength=len(model.labels)).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.array([len(words) for words in self._words], dtype=np.int64)
+        return np.array([len(words) for words in self.train_words], dtype=np.int64)
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         device = self.model.device
-        logits = self.model(batch_of([self._words[text] for text in texts], device))
-        targets = torch.from_numpy(self._targets[list(texts)]).to(device)
+        logits = self.model(batch_of([self.train_words[text] for text in texts], device))
+        targets = torch.from_numpy(self.train_targets[list(texts)]).to(device)
         weights = None if self._weights is None else self._weights.to(device)
         return classification_loss(
             logits.float(), targets, label_smoothing=self._smoothing, weights=weights

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headwise.errors import ConfigError
+from headwise.config import check_choice, check_range
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,11 @@ class TrainConfig:
     """How often the state is saved, besides the end of each epoch."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_texts", "batch_tokens", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("learning_rate", "vectors_learning_rate", "weight_decay", "clip", "patience"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ConfigError(f"{name} must not be negative, got {getattr(self, name)}")
-        for name in ("warmup", "average"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 0 and less than 1, got {getattr(self, name)}")
-        for name, known in (
-            ("schedule", ("linear", "cosine", "constant")),
-            ("score", ("accuracy", "macro_f1", "loss")),
-            ("precision", ("float32", "bfloat16")),
-        ):
-            if getattr(self, name) not in known:
-                raise ConfigError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        check_range(self, "epochs", "batch_texts", "batch_tokens", "accumulate", low=1)
+        check_range(self, "learning_rate", "vectors_learning_rate", "weight_decay", "clip", low=0)
+        check_range(self, "patience", "checkpoint_seconds", low=0)
+        check_range(self, "seed", low=0, high=2**63 - 1)
+        check_range(self, "warmup", "average", low=0, high=1, open=True)
+        check_choice(self, "schedule", ("linear", "cosine", "constant"))
+        check_choice(self, "score", ("accuracy", "macro_f1", "loss"))
+        check_choice(self, "precision", ("float32", "bfloat16"))

@@ -17,6 +17,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.model import Model
 from headwise.recipe import Recipe
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
+from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
 from headwise.train.classification import ClassificationObjective
 from headwise.train.loop import Report, train
 from headwise.train.state import Progress
@@ -80,17 +81,43 @@ def fit(
     model.to(pick_device(recipe.train.device))
     objective = ClassificationObjective(model, (texts, targets), (dev_texts, dev_targets))
     identity: dict[str, Any] = {
-        "data": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
+        "texts": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
         **recipe.to_json(),
     }
     progress = train(
         model, objective, recipe.train, folder, resume=resume, identity=identity, report=report
     )
-    logits = model.logits(objective.dev_words)
+    logits = model.encoder_logits(objective.dev_words)
     before = expected_calibration_error(model.probabilities(logits), dev_targets)
-    model.temperature = fit_temperature(logits, dev_targets)
-    after = expected_calibration_error(model.probabilities(logits), dev_targets)
+    if recipe.model.expert.kind == "linear":
+        add_expert(model, objective, logits)
+    if model.expert is None:
+        model.temperature = fit_temperature(logits, dev_targets)
+    probabilities = model.probabilities(model.logits(objective.dev_words))
+    after = expected_calibration_error(probabilities, dev_targets)
     return Fitted(model, progress, covered, before, after)
+
+
+def add_expert(model: Model, objective: ClassificationObjective, logits: np.ndarray) -> None:
+    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
+
+    Args:
+        model: Trained; left without an expert where dev gives it no say.
+        objective: With the texts.
+        logits: The encoder's on dev.
+    """
+    expert = fit_linear_expert(
+        (objective.train_words, objective.train_targets),
+        (objective.dev_words, objective.dev_targets),
+        len(model.labels),
+        max_features=model.config.expert.max_features,
+    )
+    if expert is None:
+        return
+    temperature, weight = fit_mixture(logits, expert(objective.dev_words), objective.dev_targets)
+    if weight > 0:
+        model.add_expert(expert, weight)
+        model.temperature = temperature
 
 
 def label_names(examples: Sequence[Example]) -> list[str]:

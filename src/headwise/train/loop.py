@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -38,9 +38,17 @@ STATE = "state.safetensors"
 
 
 class TrainingInterrupted(HeadwiseError):
-    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state."""
+    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state.
+
+    Attributes:
+        signal: The number of the signal.
+    """
 
     code = "HW400"
+
+    def __init__(self, message: str, number: int):
+        super().__init__(message)
+        self.signal = number
 
 
 @dataclass(frozen=True)
@@ -93,23 +101,33 @@ def train(
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
     run = _Run(model, objective, config, folder, {**(identity or {}), "train": asdict(config)})
-    if resume:
-        run.load()
     with _signals() as stop:
+        if resume:
+            run.load()
+        else:
+            run.save()  # from here on, whatever happens, there is something to go on with
         while not run.progress.finished:
             for batch in run.epoch_batches():
                 run.update(batch)
                 report(run.report())
-                if stop.is_set():
+                if stop:
                     run.save()
-                    raise TrainingInterrupted(
-                        f"stopped in epoch {run.progress.epoch + 1} after {run.progress.step} updates; the "
-                        f"state is saved in {folder}. Run the same command with --resume to go on"
-                    )
+                    raise run.interrupted(stop[0])
                 run.save_if_due()
             report(run.finish_epoch())
+        if stop:
+            raise run.interrupted(stop[0])
     run.take_best()
     return run.progress
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a run's state, and the folder unless something else is in it."""
+    # The state first: without it, nothing looks for the rest.
+    for path in (folder / STATE, *folder.glob("best-*.safetensors"), *folder.glob("*.safetensors.partial")):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 class _Run:
@@ -296,6 +314,15 @@ class _Run:
         save_state(self.folder / STATE, tensors, self.progress, self.identity)
         self._saved = time.monotonic()
 
+    def interrupted(self, number: int) -> TrainingInterrupted:
+        progress = self.progress
+        where = "after the last epoch" if progress.finished else f"in epoch {progress.epoch + 1}"
+        return TrainingInterrupted(
+            f"stopped {where} after {progress.step:,} updates; the state is saved in {self.folder}. Run "
+            "the same command with --resume to go on",
+            number,
+        )
+
     def load(self) -> None:
         tensors, self.progress = load_state(self.folder / STATE, self.identity)
         check_tensors(self.folder / STATE, tensors, self._expected(tensors))
@@ -343,21 +370,21 @@ class _Run:
 
 
 @contextmanager
-def _signals() -> Iterator[threading.Event]:
-    """Ctrl-C and SIGTERM set an event that the loop looks at between updates; a second one acts at once."""
-    event = threading.Event()
+def _signals() -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are noted for the loop, which looks between updates; a second one acts at once."""
+    caught: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield event  # signals can only be handled in the main thread
+        yield caught  # signals can only be handled in the main thread
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if event.is_set():
+        if caught:
             raise KeyboardInterrupt
-        event.set()
+        caught.append(number)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield event
+        yield caught
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

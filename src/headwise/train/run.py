@@ -1,7 +1,5 @@
 """`headwise train` as a function: files in, a judged model in a folder out."""
 
-import shutil
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +13,13 @@ from headwise.data.read import check_labels, read_examples
 from headwise.data.split import split_examples
 from headwise.errors import HeadwiseError
 from headwise.features.vectors import WordVectors, load_vectors
+from headwise.model import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
 from headwise.report import Evaluation, Rival, evaluate_texts
 from headwise.store import save_model
 from headwise.tasks.metrics import compare, score
 from headwise.train.fit import Fitted, columns, fit
-from headwise.train.loop import Report
+from headwise.train.loop import Report, remove_run
 
 Sections = Mapping[str, Mapping[str, Any]]
 
@@ -44,14 +43,14 @@ class Outcome:
         recipe: The settings that were used.
         test: Of the model on the test texts, None without test texts.
         baseline: TF-IDF + linear SVM on the same test texts, compared with the model text by text.
-        seconds: Wall time of the training alone.
+        alone: The model without its linear expert, on the same test texts.
     """
 
     fitted: Fitted
     recipe: Recipe
     test: Evaluation | None
     baseline: Rival | None
-    seconds: float
+    alone: Rival | None
 
 
 def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) -> Texts:
@@ -59,7 +58,7 @@ def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) ->
 
     Raises:
         DataError: A file cannot be read, or a label of dev or test does not occur in training.
-        HeadwiseError: The training file has no labels, or one only.
+        HeadwiseError: The training file has no labels, or one only; or there are to be no dev texts.
     """
     data = read_examples(train, recipe.data)
     if len(data.labels) < 2:
@@ -76,12 +75,16 @@ def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) ->
             others[name] = read_examples(path, recipe.data)
             check_labels(data, others[name])
             notes += [f"{path}: {note}" for note in others[name].notes]
+    if "dev" not in others and not recipe.split.dev:
+        raise HeadwiseError(
+            "there are no dev texts: give some with --dev, or a --split.dev above 0", code="HW405"
+        )
     cut_dev = 0.0 if "dev" in others else recipe.split.dev
     cut_test = 0.0 if "test" in others else recipe.split.test
     parts = {name: other.examples for name, other in others.items()}
     train_part = data.examples
     if cut_dev or cut_test:
-        split = split_examples(data.examples, cut_dev, cut_test, recipe.split.split_seed, path=train)
+        split = split_examples(data.examples, cut_dev, cut_test, recipe.split.seed, path=train)
         notes += [f"{train}: {note}" for note in split.notes]
         train_part = split.train
         parts = {"dev": split.dev, "test": split.test} | parts
@@ -92,7 +95,8 @@ def choose_settings(texts: Texts, layers: tuple[Sections, ...]) -> tuple[Recipe,
     """Defaults for the size of the data under what the user has said; and the vectors, if any."""
     asked = build_recipe(*layers)
     vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
-    defaults = size_defaults(len(texts.train), vectors=vectors is not None)
+    encoder = encoder_name(asked.model.encoder)
+    defaults = size_defaults(len(texts.train), vectors=vectors is not None, encoder=encoder)
     if vectors is not None:
         defaults["words"]["vector_size"] = vectors.size
     return build_recipe(defaults, *layers), vectors
@@ -112,7 +116,6 @@ def run(
 
     The run's state is kept in `output/training`; it is what `resume` goes on with.
     """
-    began = time.monotonic()
     fitted = fit(
         texts.train,
         texts.dev,
@@ -122,12 +125,15 @@ def run(
         resume=resume,
         report=report,
     )
-    seconds = time.monotonic() - began
-    evaluation = rival = None
+    evaluation = rival = alone = None
     number = {label: n for n, label in enumerate(fitted.model.labels)}
     if texts.test:
         test_texts, test_targets = columns(texts.test, number)
         evaluation = evaluate_texts(fitted.model, test_texts, test_targets)
+        if fitted.model.expert is not None:
+            logits = fitted.model.encoder_logits(fitted.model.features.encode(test_texts))
+            scores = score(logits.argmax(axis=1), test_targets, fitted.model.labels)
+            alone = Rival.of("encoder alone", scores)
         linear = None
         if baseline:
             train_part, dev_part = columns(texts.train, number), columns(texts.dev, number)
@@ -137,9 +143,9 @@ def run(
             scores = score(guessed, test_targets, fitted.model.labels)
             difference = compare(evaluation.predicted, guessed, test_targets)
             rival = Rival.of("TF-IDF + linear SVM", scores, difference)
-    outcome = Outcome(fitted, recipe, evaluation, rival, seconds)
+    outcome = Outcome(fitted, recipe, evaluation, rival, alone)
     save(outcome, texts, output)
-    shutil.rmtree(output / "training")  # the run is over; its state is many times the model's size
+    remove_run(output / "training")  # it is over, and its state many times the model's size
     return outcome
 
 
@@ -159,6 +165,8 @@ def save(outcome: Outcome, texts: Texts, output: Path) -> None:
         metrics["test"] = outcome.test.to_json()
     if outcome.baseline is not None:
         metrics["baseline"] = outcome.baseline.to_json()
+    if outcome.alone is not None:
+        metrics["encoder_alone"] = outcome.alone.to_json()
     save_model(
         fitted.model,
         output,

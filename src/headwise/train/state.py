@@ -54,15 +54,21 @@ class Progress:
 
 
 def write_atomically(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
-    """Write a safetensors file so that `path` always holds either the old or the new one, whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a safetensors file so that `path` always holds either the old or the new one, whole.
+
+    Raises:
+        HeadwiseError: HW407, it cannot be written.
+    """
     partial = path.with_name(path.name + ".partial")
-    save_file(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, metadata
-    )
-    with open(partial, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(plain, partial, metadata)
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except (OSError, SafetensorError) as error:
+        raise HeadwiseError(f"{path}: the state cannot be saved: {error}", code="HW407") from None
 
 
 def save_state(
@@ -165,10 +171,11 @@ def _number(value: float) -> float | None:
 
 
 def _compare(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
+    before, now = _flat(saved), _flat(asked)
     differences = [
-        f"{key} was {saved.get(key)!r} and is now {asked.get(key)!r}"
-        for key in sorted(saved.keys() | asked.keys())
-        if saved.get(key) != asked.get(key)
+        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
+        for key in sorted(before.keys() | now.keys())
+        if before.get(key) != now.get(key)
     ]
     if differences:
         raise HeadwiseError(
@@ -176,6 +183,14 @@ def _compare(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
             "data and settings, or start again in another folder",
             code="HW403",
         )
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A table without tables in it: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat
 
 
 def generator_state(device: torch.device) -> dict[str, Tensor]:

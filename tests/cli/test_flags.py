@@ -1,0 +1,138 @@
+"""Flags are made from configurations: every field has one, and its help tells the truth."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import pytest
+from cyclopts import App
+
+from headwise.cli.flags import flags, given
+
+
+@dataclass(frozen=True)
+class First:
+    """Settings."""
+
+    size: int = 3
+    """How large."""
+    share: float = 0.5
+    """How much."""
+    kind: Literal["a", "b"] = "a"
+    """Which."""
+    on: bool = False
+    """Whether."""
+    words: tuple[str, ...] = ("x", "y")
+    """What."""
+    name: str | None = None
+    """Who."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """Others."""
+
+    size: int = 4
+    """How large, but elsewhere."""
+    kind: Literal["c"] = "c"
+    """Which, but elsewhere."""
+    only: int = 1
+    """Not in the first."""
+
+
+@dataclass(frozen=True)
+class Third:
+    """A third."""
+
+    size: int = 3
+    """How large, elsewhere again."""
+
+
+def parse(configs: Mapping[str, type], *tokens: str, prefix: str = "*", **options: Any) -> dict[str, Any]:
+    holder: Any = flags("Holder", configs, prefix=prefix, group="Group", order=1, **options)
+    app = App(result_action="return_value", print_error=False, exit_on_error=False)
+    found: dict[str, Any] = {}
+
+    def command(*, settings: holder = None) -> None:  # type: ignore[valid-type]
+        found.update(given(settings))
+
+    app.default(command)
+    app(list(tokens))
+    return found
+
+
+def help_of(configs: Mapping[str, type], capsys, **options: Any) -> str:
+    parse(configs, "--help", **options)
+    return " ".join(re.sub(r"[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
+
+
+def test_only_what_is_said_is_given():
+    assert parse({"": First}) == {}
+    assert parse({"": First}, "--size", "3") == {"size": 3}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["--share", "1"], {"share": 1.0}),
+        (["--kind", "b"], {"kind": "b"}),
+        (["--on"], {"on": True}),
+        (["--no-on"], {"on": False}),
+        (["--words", "p", "q", "--on"], {"words": ("p", "q"), "on": True}),
+        (["--words", "p", "--words", "q"], {"words": ("p", "q")}),
+        (["--name", "n"], {"name": "n"}),
+        (["--size=-1"], {"size": -1}),
+    ],
+)
+def test_every_type(tokens, expected):
+    assert parse({"": First}, *tokens) == expected
+
+
+def test_every_field_has_a_flag_unless_it_is_left_out(capsys):
+    shown = help_of({"": First}, capsys, omit={"share"})
+    for item in fields(First):
+        assert (f"--{item.name}" in shown) == (item.name != "share")
+
+
+def test_help_shows_docstrings_and_defaults(capsys):
+    shown = help_of({"": First}, capsys, by_size={"share"})
+    for text in ("How large. [3]", "How much. [by size]", "Which. [a]", "Whether. [false]", "What. [x y]"):
+        assert text in shown
+    assert "Who. [" not in shown
+    assert "--empty-words" not in shown
+
+
+def test_hidden_flags_work_all_the_same(capsys):
+    assert "--size" not in help_of({"": First}, capsys, hidden={"size"})
+    assert parse({"": First}, "--size", "1", hidden={"size"}) == {"size": 1}
+
+
+def test_predict_does_not_ask_for_a_label_column(run):
+    assert "--label-column" not in run("predict", "--help")[1]
+    assert "--text-column" in run("predict", "--help")[1]
+
+
+def test_fields_of_several_configurations(capsys):
+    three = {"first": First, "second": Second, "third": Third}
+    shown = help_of(three, capsys, prefix="--encoder")
+    assert "How large. [by encoder]" in shown
+    assert "Not in the first. (second) [1]" in shown
+    assert "elsewhere" not in shown
+    # Any of the kinds passes here; the configuration that is chosen looks again.
+    assert parse(three, "--encoder.kind", "c", prefix="--encoder") == {"kind": "c"}
+
+
+def test_flags_of_train_show_the_defaults_that_are_used(run):
+    """What depends on the size of the data is marked so; everything else is the dataclass's default."""
+    from headwise.recipe import size_defaults
+    from headwise.train.config import TrainConfig
+
+    out = " ".join(re.sub(r"[│╭╮╰╯─]", " ", run("train", "--help")[1]).split())
+    out = out[out.index(" Training ") :]
+    moved = set(size_defaults(10, vectors=True)["train"]) | set(size_defaults(10, vectors=False)["train"])
+    for item in fields(TrainConfig):
+        flag = "--" + item.name.replace("_", "-")
+        text = out[out.index(f" {flag} ") :]
+        default = text[text.index("[") + 1 : text.index("]")]
+        assert default == ("by size" if item.name in moved else str(item.default))

@@ -1,0 +1,194 @@
+"""Each clause of scikit-learn's contract, and what is ours, on texts whose label is plain to see."""
+
+import os
+import random
+import signal
+import tempfile
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from headwise import HeadwiseError, TextClassifier
+from headwise.cli import main
+from headwise.train.classification import ClassificationObjective
+
+TINY = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
+
+
+def texts_of(label: str, count: int = 20) -> list[str]:
+    chance = random.Random(label)
+    return [" ".join([label, *chance.choices("abcdefgh", k=5)]) for _ in range(count)]
+
+
+X = [*texts_of("good"), *texts_of("bad"), *texts_of("odd")]
+Y = ["good"] * 20 + ["bad"] * 20 + ["odd"] * 20
+
+
+def tiny(**settings) -> TextClassifier:
+    return TextClassifier(**{"recipe": TINY, "epochs": 2, **settings})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> TextClassifier:
+    return tiny().fit(X, Y)
+
+
+def test_learns(fitted):
+    assert fitted.score(X, Y) > 0.9
+    assert len(fitted.history_) == 2
+    assert fitted.recipe_["train"]["epochs"] == 2
+    assert fitted.recipe_["encoder"]["layers"] == 1
+
+
+def test_probabilities_are_in_the_order_of_the_classes(fitted):
+    found = fitted.predict_proba(X)
+    assert fitted.classes_.tolist() == ["bad", "good", "odd"]
+    assert found.shape == (60, 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X)).all()
+
+
+@pytest.mark.parametrize("names", [(9, 10, 2), ("9", "10", "2"), (2.0, 10.0, 9.0)])
+def test_labels_that_the_model_orders_otherwise(names, tmp_path):
+    """The model sorts 2, 9, 10 by value; NumPy sorts texts by alphabet. Types come back from the folder."""
+    targets = np.repeat(names, 20)
+    classifier = tiny().fit(X, targets)
+    assert classifier.score(X, targets) > 0.9
+    assert classifier.classes_.tolist() == sorted(names)
+    classifier.save(tmp_path / "model")
+    loaded = TextClassifier.load(tmp_path / "model")
+    assert loaded.classes_.tolist() == sorted(names)
+    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
+
+
+def test_truth_values(tmp_path):
+    targets = [label == "good" for label in Y]
+    classifier = tiny().fit(X, targets)
+    classifier.save(tmp_path / "model")
+    predicted = TextClassifier.load(tmp_path / "model").predict(X)
+    assert predicted.dtype == bool
+    assert (predicted == targets).mean() > 0.9
+
+
+def test_saved_once_more_after_loading(fitted, tmp_path):
+    fitted.save(tmp_path / "one")
+    TextClassifier.load(tmp_path / "one").save(tmp_path / "two")
+    for name in ("data.json", "training.json", "metrics.json", "model.safetensors", "calibration.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_the_commands_use_its_folder_and_it_theirs(fitted, tmp_path, capsys):
+    fitted.save(tmp_path / "model")
+    (tmp_path / "new.txt").write_text("good a b\n")
+    assert main(["predict", str(tmp_path / "model"), str(tmp_path / "new.txt")]) == 0
+    assert "good a b,good," in capsys.readouterr().out
+    table = "label\ttext\n" + "".join(f"{y}\t{x}\n" for x, y in zip(X, Y, strict=True))
+    (tmp_path / "texts.tsv").write_text(table)
+    flags = "--epochs 1 --encoder.layers 1 --encoder.width 8 --encoder.heads 2 --encoder.head-size 4"
+    assert main(["train", str(tmp_path / "texts.tsv"), "-o", str(tmp_path / "other"), *flags.split()]) == 0
+    assert TextClassifier.load(tmp_path / "other").predict(["a text"])[0] in Y
+
+
+def test_repeats_itself_and_leaves_no_trace_in_its_parameters(fitted):
+    again = tiny()
+    before = again.get_params()
+    again.fit(X, Y)
+    assert again.get_params() == before
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    other = tiny(random_state=np.random.RandomState(5)).fit(X, Y)
+    assert not np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_clone_and_parameters():
+    classifier = tiny(encoder="transformer", random_state=3)
+    copy = clone(classifier)
+    assert copy is not classifier
+    assert copy.get_params() == classifier.get_params()
+    assert copy.set_params(epochs=7) is copy
+    assert copy.epochs == 7
+    with pytest.raises(ValueError, match="Invalid parameter 'epoch'"):
+        copy.set_params(epoch=7)
+
+
+def test_in_a_pipeline_cross_validation_and_search():
+    lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
+    pipeline = Pipeline([("lower", lower), ("classify", tiny())])
+    assert cross_val_score(pipeline, X, Y, cv=2).mean() > 0.7
+    search = GridSearchCV(tiny(), {"epochs": np.array([1, 2]), "encoder": ["transformer"]}, cv=2)
+    search.fit(X, Y)
+    assert search.best_params_["epochs"] in (1, 2)
+
+
+def test_general_estimator_checks():
+    with warnings.catch_warnings(record=True):  # it says that most checks need numbers
+        warnings.simplefilter("always")
+        check_estimator(tiny())
+
+
+def test_given_dev_texts(fitted):
+    classifier = tiny().fit(X, Y, dev=(X[::4], Y[::4]))
+    assert classifier._info["data"]["train"]["texts"] == 60
+    assert classifier._info["data"]["dev"]["texts"] == 15
+    with pytest.raises(ValueError, match=r"labels of dev that y does not have: \['strange'\]"):
+        tiny().fit(X, Y, dev=(["a"], ["strange"]))
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "error", "message"),
+    [
+        ("good", ["good"], TypeError, "X is one text; give a list"),
+        ([["good"]], ["good"], TypeError, r"X\[0\] is \['good'\]; expected a text"),
+        (np.array([["good"]]), ["good"], ValueError, "X has 2 dimensions"),
+        (["good", float("nan")], ["good", "bad"], TypeError, r"X\[1\] is nan; expected a text"),
+        (["good"], ["good", "bad"], ValueError, "inconsistent numbers of samples"),
+        (["good", "bad"], [0.5, 0.7], ValueError, "Unknown label type: continuous"),
+        (["good", "bad"], ["one", "one"], ValueError, r"only one class, \['one'\]"),
+        (["good", "bad"], ["one", "two"], HeadwiseError, "HW141"),
+    ],
+)
+def test_what_cannot_be_fitted(texts, labels, error, message):
+    with pytest.raises(error, match=message):
+        tiny().fit(texts, labels)
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(HeadwiseError, match="did you mean 'epochs'"):
+        tiny(recipe={"train": {"epoch": 3}}).fit(X, Y)
+    with pytest.raises(HeadwiseError, match="unknown encoder 'lstm'"):
+        tiny(encoder="lstm", recipe=None).fit(X, Y)
+
+
+def test_recipe_file(tmp_path):
+    (tmp_path / "recipe.toml").write_text('[encoder]\nname = "bilstm"\nwidth = 8\nhidden = 4\n')
+    classifier = tiny(recipe=tmp_path / "recipe.toml", epochs=1).fit(X, Y)
+    assert classifier.recipe_["encoder"]["name"] == "bilstm"
+
+
+def test_not_fitted(tmp_path):
+    with pytest.raises(NotFittedError):
+        tiny().predict(X)
+    with pytest.raises(NotFittedError):
+        tiny().save(tmp_path / "model")
+
+
+def test_ctrl_c_stops_it_and_leaves_nothing_behind(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    evaluate = ClassificationObjective.evaluate
+
+    def interrupted(objective):
+        os.kill(os.getpid(), signal.SIGINT)
+        return evaluate(objective)
+
+    monkeypatch.setattr(ClassificationObjective, "evaluate", interrupted)
+    classifier = tiny()
+    with pytest.raises(KeyboardInterrupt):
+        classifier.fit(X, Y)
+    assert not hasattr(classifier, "model_")
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,174 @@
+"""Recipes: layers of settings, TOML files, defaults by the size of the data."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from headwise import recipe as recipe_module
+from headwise.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
+from headwise.errors import ConfigError
+from headwise.model import ModelConfig
+from headwise.recipe import SECTIONS, Recipe, build_recipe, read_recipe, size_defaults
+
+SIZES = (10, 4_999, 5_000, 50_000, 50_001)
+
+
+def test_nothing_said_is_default():
+    assert build_recipe() == build_recipe({}, {}) == Recipe()
+
+
+def test_later_layers_go_over_earlier_ones():
+    built = build_recipe(
+        {"train": {"epochs": 3, "seed": 1}, "words": {"dropout": 0.1}},
+        {"train": {"epochs": 4}, "model": {"readout": "max"}},
+        {"train": {"batch-texts": 7, "epochs": 5}},
+    )
+    assert (built.train.epochs, built.train.seed, built.train.batch_texts) == (5, 1, 7)
+    assert (built.model.words.dropout, built.model.readout) == (0.1, "max")
+
+
+def test_dashes_and_underscores_name_the_same_setting():
+    layers: list[dict] = [{"encoder": {"head-size": 4}}, {"encoder": {"head_size": 8}}]
+    assert build_recipe(*layers).model.encoder == MSTransformerConfig(head_size=8)
+    assert build_recipe(*layers[::-1]).model.encoder == MSTransformerConfig(head_size=4)
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        ({"trian": {}}, "unknown section 'trian'; did you mean 'train'"),
+        ({"train": {"epoch": 3}}, "train: unknown setting 'epoch'; did you mean 'epochs'"),
+        (
+            {"train": {"batch-text": 3}},
+            "train: unknown setting 'batch-?_?text'; did you mean 'batch-texts'",
+        ),
+        ({"train": 3}, "train: expected a table of settings, got 3"),
+        ({"encoder": "transformer"}, "encoder: expected a table of settings, got 'transformer'"),
+        ({"train": {"epochs": "3"}}, "train: epochs: expected a whole number, got '3'"),
+        ({"train": {"epochs": 0}}, "train: epochs must be at least 1, got 0"),
+        ({"encoder": {"layers": 0}}, "encoder: layers must be at least 1, got 0"),
+        ({"encoder": {"name": "ms-transfomer"}}, "unknown encoder 'ms-transfomer'; did you mean 'ms-tr"),
+        ({"encoder": {"lajers": 1}}, "encoder: unknown setting 'lajers'; did you mean 'layers'"),
+        ({"model": {"reedout": "max"}}, "model: unknown setting 'reedout'; did you mean 'readout'"),
+        ({"model": {"words": {}}}, "model: unknown setting 'words'"),
+        ({"words": {"tokenizer": "pen"}}, "words: tokenizer: unknown value 'pen'; did you mean 'penn'"),
+        ({"data": {"format": "cvs"}}, "data: format: expected one of csv"),
+        ({"split": {"dev": 2}}, "split: dev must be at least 0 and less than 1, got 2"),
+        ({"vectors": {"fil": "a"}}, "vectors: unknown setting 'fil'; did you mean 'file'"),
+        ({"classifier": {"dropout": 2}}, "classifier: dropout must be"),
+    ],
+)
+def test_what_does_not_fit_is_named(layer, message):
+    with pytest.raises(ConfigError, match=message):
+        build_recipe(layer)
+
+
+def test_settings_of_another_encoder_do_not_carry_over():
+    defaults, file = {"encoder": {"name": "ms-transformer", "width": 12}}, {"encoder": {"alpha": 0.1}}
+    other = {"encoder": {"name": "transformer", "layers": 1}}
+    assert build_recipe(defaults, file).model.encoder == MSTransformerConfig(width=12, alpha=0.1)
+    assert build_recipe(defaults, file, other).model.encoder == TransformerConfig(layers=1)
+    # ... and what was said of the encoder that is named last counts, whatever came between.
+    back = {"encoder": {"name": "ms-transformer"}}
+    again = build_recipe(defaults, file, other, back).model.encoder
+    assert again == MSTransformerConfig(width=12, alpha=0.1)
+
+
+def test_naming_the_default_encoder_changes_nothing():
+    defaults = size_defaults(100, vectors=False)
+    named = {"encoder": {"name": "ms-transformer"}}
+    assert build_recipe(defaults, named) == build_recipe(defaults)
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_defaults_by_size_fit_every_encoder(name, vectors):
+    for texts in SIZES:
+        built = build_recipe(
+            size_defaults(texts, vectors=vectors, encoder=name), {"encoder": {"name": name}}
+        )
+        assert type(built.model.encoder) is ENCODERS[name][1]
+        assert built.model.encoder.width == (300 if vectors else 128)
+
+
+def test_other_encoders_keep_their_papers_settings():
+    built = build_recipe(size_defaults(100, vectors=False, encoder="bp-transformer"))
+    assert built.model.encoder == BPTransformerConfig(width=128)
+    assert built.model.readout == BPTransformerConfig.readout
+
+
+def test_json_round_trip():
+    settings = {
+        "data": {"format": "csv", "label-column": "2", "header": False},
+        "split": {"dev": 0.2, "seed": 3},
+        "vectors": {"file": "v.txt", "extra-words": 5},
+        "encoder": {"name": "transformer", "layers": 1, "bias": False},
+        "model": {"readout": "mean,max"},
+        "classifier": {"class-weights": "a=2.0"},
+        "train": {"epochs": 2, "learning-rate": 1},
+    }
+    for built in (Recipe(), build_recipe(settings), build_recipe(size_defaults(10, vectors=True))):
+        plain = json.loads(json.dumps(built.to_json()))
+        assert build_recipe(plain) == built
+        assert set(plain) == set(SECTIONS)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_json_round_trip_of_every_encoder(name):
+    built = Recipe(model=ModelConfig(encoder=ENCODERS[name][1](width=24), readout="max"))
+    assert build_recipe(built.to_json()) == built
+
+
+def test_a_toml_file(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text('[train]\nepochs = 3\n[encoder]\nname = "transformer"\nhead-size = 8\n')
+    built = build_recipe(read_recipe(path), {"train": {"epochs": 4}})
+    assert (built.train.epochs, built.model.encoder) == (4, TransformerConfig(head_size=8))
+
+
+def test_toml_files_that_cannot_be_read(tmp_path):
+    path = tmp_path / "r.toml"
+    with pytest.raises(ConfigError, match=r"r\.toml: cannot read the recipe: No such file"):
+        read_recipe(path)
+    path.write_text("[train]\nepochs = = 3\n")
+    with pytest.raises(ConfigError, match=r"r\.toml: not a TOML file: .*line 2, column 10"):
+        read_recipe(path)
+    path.write_bytes(b"[train]\n# \xff\n")
+    with pytest.raises(ConfigError, match=r"r\.toml: not a TOML file"):
+        read_recipe(path)
+    with pytest.raises(ConfigError, match="cannot read the recipe"):
+        read_recipe(tmp_path)
+
+
+def test_recipes_that_come_along(tmp_path, monkeypatch):
+    (tmp_path / "quick.toml").write_text("[train]\nepochs = 1\n")
+    (tmp_path / "__init__.py").write_text("")
+    monkeypatch.setattr(recipe_module, "files", lambda _: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert read_recipe(Path("quick")) == {"train": {"epochs": 1}}
+    with pytest.raises(ConfigError, match="unknown recipe 'qick'; did you mean 'quick'"):
+        read_recipe(Path("qick"))
+    with pytest.raises(ConfigError, match="unknown recipe '__init__'"):
+        read_recipe(Path("__init__"))
+    Path("quick").write_text("[train]\nepochs = 2\n")  # a file of the user's goes before
+    assert read_recipe(Path("quick")) == {"train": {"epochs": 2}}
+
+
+def test_every_recipe_that_comes_along_can_be_built():
+    for item in recipe_module.files("headwise.recipes").iterdir():
+        if item.name.endswith(".toml"):
+            build_recipe(tomllib.loads(item.read_text("utf-8")))
+
+
+def test_a_recipe_that_does_not_exist():
+    with pytest.raises(ConfigError, match="no-such-recipe"):
+        read_recipe(Path("no-such-recipe"))
+
+
+def test_more_texts_fewer_epochs():
+    epochs = [size_defaults(texts, vectors=False)["train"]["epochs"] for texts in SIZES]
+    assert epochs == sorted(epochs, reverse=True)
+    counts = [size_defaults(texts, vectors=True)["words"]["min_count"] for texts in SIZES]
+    assert counts == sorted(counts)

@@ -1,0 +1,199 @@
+"""From labelled texts to a model: labels, vectors, weights, temperature."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.example import Example
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.vectors import WordVectors
+from headwise.recipe import Recipe, build_recipe
+from headwise.tasks.metrics import mean_loss
+from headwise.train import fit as fit_module
+from headwise.train.fit import columns, fit, label_names, new_model, pick_device
+
+SMALL = {
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "words": {"vector-size": 4},
+    "train": {"epochs": 2, "batch-texts": 8},
+    "expert": {"kind": "none"},
+}
+
+
+def recipe(**sections) -> Recipe:
+    return build_recipe(SMALL, sections)
+
+
+def examples(texts: int, seed: int, rare: int = 0) -> list[Example]:
+    """Texts that say which of two labels they have, and some of a rare third."""
+    random = np.random.default_rng(seed)
+    found = [
+        Example(" ".join(random.choice(["the", "film", f"{label}1", f"{label}2"], 6)), label, line)
+        for line, label in enumerate(random.choice(["good", "bad"], texts))
+    ]
+    return found + [Example(f"mixed film {n}", "mixed", texts + n) for n in range(rare)]
+
+
+def vectors(**words) -> WordVectors:
+    return WordVectors(list(words), np.array([words[word] for word in words], dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("found", "ordered"),
+    [
+        (["b", "a", "c", "a"], ["a", "b", "c"]),
+        (["10", "9", "-1", "2.5"], ["-1", "2.5", "9", "10"]),
+        (["b", "10", "9"], ["9", "10", "b"]),  # numbers first
+        (["1", "01", "1.0"], ["01", "1", "1.0"]),  # equal numbers are still different labels
+        (["nan", "inf", "1"], ["1", "inf", "nan"]),
+        (["Ä", "Z", "a"], ["Z", "a", "Ä"]),
+    ],
+)
+def test_labels_in_a_fixed_order(found, ordered):
+    assert label_names([Example("", label) for label in found]) == ordered
+    assert label_names([Example("", label) for label in found[::-1]]) == ordered
+
+
+def test_columns():
+    texts, numbers = columns([Example("t", "b"), Example("u", "a")], {"a": 0, "b": 1})
+    assert texts == ["t", "u"]
+    assert numbers.dtype == np.int64
+    assert numbers.tolist() == [1, 0]
+
+
+def test_a_word_starts_from_its_vector():
+    pretrained = vectors(film=[1, 2, 3, 4], unseen=[5, 6, 7, 8])
+    texts = ["the film", "Film film zzz"]
+    model, covered = new_model(texts, ["a", "b"], recipe(), pretrained)
+    vocabulary = model.features.vocabulary
+    weight = torch.cat([p for n, p in model.embedding.named_parameters() if not n.startswith("project")])
+    assert weight.shape == (len(vocabulary), 4)
+    numbers = {word: number for number, word in enumerate(vocabulary.words)}
+    assert weight[numbers["film"]].tolist() == [1, 2, 3, 4]
+    assert weight[numbers["unseen"]].tolist() == [5, 6, 7, 8]  # known although no training text has it
+    assert model.features.encode(["unseen zzz qqq"])[0].tolist() == [numbers["unseen"], numbers["zzz"], 0]
+    # film (3 times), but neither the nor zzz.
+    assert covered is not None
+    assert (covered.types_found, covered.types) == (1, 3)
+    assert (covered.tokens_found, covered.tokens) == (3, 5)
+
+
+def test_only_the_first_extra_words_are_added():
+    pretrained = vectors(a=[1, 1, 1, 1], b=[2, 2, 2, 2], c=[3, 3, 3, 3])
+    model, _ = new_model(["x y"], ["a", "b"], recipe(vectors={"extra-words": 2}), pretrained)
+    assert set(model.features.vocabulary.words) == {"<unk>", "x", "y", "a", "b"}
+
+
+def test_vectors_of_another_size():
+    pretrained = vectors(film=[1, 2])
+    with pytest.raises(ConfigError, match=r"v\.txt: the vectors have 2 features.*vector_size is 4"):
+        new_model(["film"], ["a", "b"], recipe(vectors={"file": "v.txt"}), pretrained)
+
+
+def test_vectors_are_read_from_the_file_of_the_recipe(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("film 1 2 3 4\nthe 0 0 0 1\n")
+    fitted = fit(
+        examples(20, 0),
+        examples(8, 1),
+        recipe(vectors={"file": str(path)}, train={"epochs": 1, "vectors-learning-rate": 0.0}),
+        tmp_path / "run",
+    )
+    number = fitted.model.features.vocabulary.words.index("film")
+    assert fitted.model.embedding.vectors.weight[number].tolist() == [1, 2, 3, 4]
+    assert fitted.coverage is not None
+    assert fitted.coverage.types_found == 2
+
+
+def test_settings_of_the_vocabulary_are_used():
+    model, covered = new_model(
+        ["a a b B c", "A"], ["a", "b"], recipe(words={"min-count": 2, "case": "keep"}), None
+    )
+    assert covered is None
+    assert model.features.vocabulary.words == ("<unk>", "a")
+    model, _ = new_model(["a a b B c"], ["a", "b"], recipe(words={"max-words": 1}))
+    assert model.features.vocabulary.words == ("<unk>", "a")
+
+
+def test_the_temperature_lowers_or_keeps_the_loss_on_dev(tmp_path):
+    dev = examples(20, 1)
+    fitted = fit(examples(40, 0), dev, recipe(train={"epochs": 3, "learning-rate": 0.003}), tmp_path)
+    texts, targets = columns(dev, {label: n for n, label in enumerate(fitted.model.labels)})
+    logits = fitted.model.logits(fitted.model.features.encode(texts))
+    assert fitted.model.temperature != 1.0
+    assert mean_loss(logits / fitted.model.temperature, targets) <= mean_loss(logits, targets)
+    assert 0 <= fitted.calibration_after <= 1
+    assert fitted.progress.history[fitted.progress.best_epoch]["loss"] == pytest.approx(
+        mean_loss(logits, targets), abs=1e-6
+    )
+
+
+def test_weights_reach_the_loss(tmp_path):
+    """Where the text says nothing, the probabilities go towards the labels' weighted shares."""
+    train = [Example("film", "rare" if n % 10 == 0 else "often") for n in range(200)]
+    found = {}
+    for weights in ("none", "balanced", "rare=3"):
+        settings = recipe(classifier={"class-weights": weights}, train={"epochs": 1, "learning-rate": 0.02})
+        model = fit(train, train, settings, tmp_path / weights).model
+        assert model.labels == ("often", "rare")
+        model.temperature = 1.0
+        found[weights] = model.predict_proba(["film"])[0, 1]
+    assert 2 * found["none"] < found["rare=3"] < found["balanced"] / 2
+    assert 0.25 < found["balanced"] < 0.75
+
+
+def test_weights_for_a_label_that_is_not_there(tmp_path):
+    settings = recipe(classifier={"class-weights": "godo=2"})
+    with pytest.raises(ConfigError, match="unknown label 'godo'; labels are bad, good"):
+        fit(examples(20, 0), examples(5, 1), settings, tmp_path)
+
+
+def test_without_dev_texts(tmp_path):
+    with pytest.raises(HeadwiseError, match="no dev texts"):
+        fit(examples(20, 0), [], recipe(), tmp_path)
+
+
+def test_same_settings_same_model_whatever_was_drawn_before(tmp_path):
+    first = fit(examples(20, 0), examples(8, 1), recipe(), tmp_path / "1").model.state_dict()
+    torch.rand(7)
+    again = fit(examples(20, 0), examples(8, 1), recipe(), tmp_path / "2").model.state_dict()
+    other = fit(
+        examples(20, 0), examples(8, 1), recipe(train={"seed": 5}), tmp_path / "3"
+    ).model.state_dict()
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "order"])
+def test_resuming_with_other_texts_is_an_error(tmp_path, part):
+    train, dev = examples(20, 0), examples(8, 1)
+    fit(train, dev, recipe(), tmp_path)
+    if part == "order":
+        train = train[::-1]
+    else:
+        changed = (train if part == "train" else dev)[0]
+        {"train": train, "dev": dev}[part][0] = Example(changed.text + " more", changed.label)
+    with pytest.raises(
+        HeadwiseError, match=f"texts.{'dev' if part == 'dev' else 'train'} was '.*' and is now"
+    ):
+        fit(train, dev, recipe(), tmp_path, resume=True)
+
+
+def test_resuming_with_other_settings_names_them_alone(tmp_path):
+    fit(examples(20, 0), examples(8, 1), recipe(), tmp_path)
+    other = recipe(train={"learning-rate": 0.5}, words={"dropout": 0.1})
+    with pytest.raises(HeadwiseError) as caught:
+        fit(examples(20, 0), examples(8, 1), other, tmp_path, resume=True)
+    assert "train.learning_rate was 0.001 and is now 0.5; words.dropout was 0.3 and is now 0.1." in str(
+        caught.value
+    )
+
+
+def test_devices(monkeypatch):
+    assert pick_device("cpu").type == "cpu"
+    monkeypatch.setattr(fit_module.torch.cuda, "is_available", lambda: False)
+    assert pick_device("auto").type == "cpu"
+    for name in ("cdua", "cuda:99"):
+        with pytest.raises(ConfigError, match=f"the device '{name}' cannot be used"):
+            pick_device(name)
