@@ -121,7 +121,7 @@ def test_wrong_values_are_located(name, value, message):
 def test_missing_and_unknown_settings():
     with pytest.raises(ConfigError, match="the setting 'whole' is missing"):
         from_dict(Outer, {})
-    with pytest.raises(ConfigError, match="unknown setting 'text-nam'; did you mean 'text-name'?"):
+    with pytest.raises(ConfigError, match=r"unknown setting 'text-nam'; did you mean 'text-name'\?"):
         from_dict(Outer, {"whole": 1, "text-nam": "a"})
     with pytest.raises(ConfigError, match="unknown setting 'zzz'; known are whole, number"):
         from_dict(Outer, {"whole": 1, "zzz": "a"})
@@ -162,7 +162,7 @@ def test_out_of_a_closed_range_and_without_an_end():
 
 def test_check_choice():
     check_choice(Checked(), "kind", ("a", "b"))
-    with pytest.raises(ConfigError, match="kind: unknown value 'lineer'; did you mean 'linear'?"):
+    with pytest.raises(ConfigError, match=r"kind: unknown value 'lineer'; did you mean 'linear'\?"):
         check_choice(Checked(kind="lineer"), "kind", ("linear", "cosine"))
 
 

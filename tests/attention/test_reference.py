@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headwise.attention.reference import attention
-from headwise.priors import Backward, Everything, Forward, Pairs, Window, WordDistance
+from headwise.priors import Backward, Earlier, Everything, Forward, Pairs, Window, WordDistance
 from headwise.ragged import Layout
 
 LENGTHS = [(), (0,), (1,), (5, 0, 1, 2), (3, 3)]
@@ -53,7 +53,7 @@ def test_equals_plain_loops(lengths, inputs, odd):
         Window(fraction=0.5),
         Forward() + WordDistance(0.3),
         Backward() + WordDistance(-0.7),
-        odd.Earlier(),
+        Earlier(),
         odd.Nothing(),
         odd.SecondKey(),
         odd.LongTexts(),
@@ -67,7 +67,7 @@ def test_equals_plain_loops(lengths, inputs, odd):
 
 
 def test_gradients(inputs, odd):
-    priors = [Window(width=3), Forward() + WordDistance(0.5), odd.Earlier(), odd.Nothing()]
+    priors = [Window(width=3), Forward() + WordDistance(0.5), Earlier(), odd.Nothing()]
     tensors = [x.requires_grad_() for x in inputs((3, 0, 1), len(priors), 2)]
     layout = Layout((3, 0, 1))
     assert torch.autograd.gradcheck(lambda q, k, v: attention(q, k, v, priors, layout), tensors)

@@ -32,6 +32,7 @@ ROWS = {
     "ms-san": ("ms-san", MS_SAN | {"distances": ("word", "none")}),
     "ms-san, two layers": ("ms-san", MS_SAN | {"layers": 2, "bias": True, "activation": "elu"}),
     "ms-san, separate": ("ms-san", MS_SAN | {"separate": True, "attention": "reference"}),
+    "ms-san, relative": ("ms-san", MS_SAN | {"distances": ("shaw", "xl"), "shaw_span": 2}),
     "star-transformer": ("star-transformer", SMALL | {"max_positions": 40}),
     "star-transformer, truncate": (
         "star-transformer",

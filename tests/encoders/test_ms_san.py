@@ -10,7 +10,7 @@ from headwise.encoders.ms_san import FusionGate
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.syntax import tree_distances
 from headwise.pooling import AttentivePooling, Readout
-from headwise.priors import Backward, Everything, Forward, Prior, WordDistance
+from headwise.priors import Backward, Everything, Forward, Prior, Shaw, TransformerXL, WordDistance
 from headwise.ragged import Layout, Ragged
 
 WIDTH = 12
@@ -102,6 +102,32 @@ ABLATIONS = {
     ),
     "all": ({}, FULL),
 }
+
+
+@pytest.mark.parametrize(("name", "prior"), [("shaw", Shaw(3)), ("xl", TransformerXL())])
+@pytest.mark.parametrize("direction", [True, False])
+def test_rows_with_relative_positions(name, prior, direction, words):
+    """Tables 2 and 4: + Shaw and + Transformer-XL, each with and without direction."""
+    encoder = encoder_of(distances=(name,), direction=direction, shaw_span=3)
+    [[block]] = encoder.stacks
+    priors = [Forward() + prior] * 3 + [Backward() + prior] * 3 if direction else [prior] * 6
+    assert block.attention.priors == tuple(priors)
+    plain = encoder_of(distances=("none",), direction=direction)
+    for parameter in block.attention.learned.parameters():
+        torch.nn.init.zeros_(parameter)
+    plain.load_state_dict(encoder.state_dict(), strict=False)
+    torch.testing.assert_close(
+        encoder(words(LENGTHS, WIDTH)).tokens.values, plain(words(LENGTHS, WIDTH)).tokens.values
+    )
+
+
+def test_relative_positions_cost_the_tables_alone():
+    def size(**config):
+        return sum(p.numel() for p in MSSAN(MSSANConfig(**config)).parameters())
+
+    bare = size(distances=("none",))
+    assert size(distances=("shaw",)) == bare + 2 * (2 * 16 + 1) * 50  # shared by the heads
+    assert size(distances=("xl",)) == bare + 2 * 6 * 50 + 300 * 300  # u, v and W_R
 
 
 @pytest.mark.parametrize("impl", ["reference", "sdpa"])
@@ -302,7 +328,7 @@ def test_the_heads_of_figure_2():
     [
         ({"heads": 5}, "even number of heads, got 5"),
         ({"heads": 0}, "even number of heads, got 0"),
-        ({"distances": ("word", "syntax")}, "unknown distance 'syntax'; known are word, tree, none"),
+        ({"distances": ("word", "syntax")}, "unknown distance 'syntax'; known are word, tree, shaw, xl, none"),
         ({"distances": ()}, "unknown distance"),
         ({"separate": True, "direction": False}, "need direction = true"),
         ({"tree_fallback": "none"}, "fallback"),

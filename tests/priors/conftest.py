@@ -13,9 +13,15 @@ from headwise.priors import (
     Gaussian,
     GlobalTokens,
     Later,
+    LearnedPrior,
     Pairs,
     RandomBlocks,
+    Rotary,
+    Shaw,
     Sum,
+    T5Buckets,
+    TransformerXL,
+    TreeBuckets,
     Window,
     WordDistance,
 )
@@ -33,6 +39,10 @@ others = st.one_of(
     st.sampled_from([Earlier(), Later()]),
     st.builds(Gaussian, st.floats(0.1, 9), st.floats(-2, 2)),
     st.builds(Dilated, st.integers(1, 5), odd),
+    st.builds(Shaw, st.integers(0, 9), st.booleans()),
+    st.builds(T5Buckets, st.sampled_from([4, 8, 32]), st.integers(9, 200)),
+    st.builds(TreeBuckets, st.integers(1, 9), st.sampled_from(["error", "word"])),
+    st.sampled_from([Rotary(), Rotary(100.0), TransformerXL()]),
     st.builds(RandomBlocks, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2), st.integers(0, 9)),
 )
 simple = st.one_of(bands, others)
@@ -67,7 +77,7 @@ def _sees(prior, query: int, key: int, length: int) -> bool:
             return near or _drawn(prior, query // prior.size, key // prior.size, length)
         case GlobalTokens():
             return min(query, key) < prior.count or _sees(prior.inner, query, key, length)
-        case Everything() | WordDistance() | Gaussian():
+        case Everything() | WordDistance() | Gaussian() | Rotary() | LearnedPrior():
             return True
     raise NotImplementedError(prior)
 

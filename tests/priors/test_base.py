@@ -20,7 +20,12 @@ from headwise.priors import (
     Pairs,
     Prior,
     RandomBlocks,
+    Rotary,
+    Shaw,
     Sum,
+    T5Buckets,
+    TransformerXL,
+    TreeBuckets,
     TreeDistance,
     Window,
     WordDistance,
@@ -106,6 +111,9 @@ def test_sees_self_and_only_self_keep_their_word(any_prior, visible, data):
         (RandomBlocks(), True, False),
         (GlobalTokens(Window(width=1)), True, False),
         (GlobalTokens(Later()), False, False),
+        (Shaw(), True, False),
+        (Window(width=1) + Rotary(), True, True),
+        (Window(width=1) + Shaw(), True, False),  # it may add to the value
     ],
 )
 def test_sees_self_and_only_self(prior, sees_self, only_self):
@@ -116,7 +124,7 @@ def test_sees_self_and_only_self(prior, sees_self, only_self):
     "prior",
     [
         *(Earlier(), Later(), Gaussian(2.0), Dilated(2), RandomBlocks(), TreeDistance()),
-        GlobalTokens(Window(width=3)),
+        *(GlobalTokens(Window(width=3)), Rotary(), Shaw(), TransformerXL(), T5Buckets(), TreeBuckets()),
     ],
 )
 def test_what_is_no_band_says_so_in_sums_as_well(prior, lengths):
@@ -151,6 +159,15 @@ def test_bias_is_the_score_where_visible():
     assert window.tolist() == [[0, -inf], [-inf, 0]]
     assert window.dtype == torch.float64
     assert Everything().bias(Pairs.of_length(2)).expand(2, 2).tolist() == [[0, 0], [0, 0]]
+
+
+def test_what_is_learned_and_turned_is_found_inside_of_others():
+    prior = Forward() + GlobalTokens(Shaw(3) + Rotary() + Window(width=3)) + TransformerXL() + Shaw(3)
+    assert prior.learned == (Shaw(3), TransformerXL())
+    assert (Forward() + Rotary()).learned == ()
+    rows, place = torch.randn(4, 6), torch.arange(4)
+    assert torch.equal(prior.rotate(rows, place), Rotary().rotate(rows, place))
+    assert Forward().rotate(rows, place) is rows
 
 
 def test_adding():
@@ -198,6 +215,13 @@ def test_json_round_trip(any_prior, data):
         ({"prior": "dilated", "step": 1, "width": 4}, "must be odd"),
         ({"prior": "random-blocks", "size": 0}, "size must be"),
         ({"prior": "random-blocks", "seed": "1"}, "seed must be"),
+        ({"prior": "rotary", "base": 1.0}, "more than 1"),
+        ({"prior": "shaw", "span": -1}, "span must be a whole number, at least 0"),
+        ({"prior": "shaw", "values": "no"}, "true or false"),
+        ({"prior": "t5-buckets", "buckets": 6}, "multiple of 4"),
+        ({"prior": "t5-buckets", "buckets": 32, "furthest": 8}, "furthest must be .* at least 9"),
+        ({"prior": "tree-buckets", "furthest": 0}, "at least 1"),
+        ({"prior": "tree-buckets", "fallback": "words"}, "'error' or 'word'"),
         ({"prior": "global-tokens"}, "unknown prior None"),
         ({"prior": "global-tokens", "inner": "forward"}, "described by an object"),
         ({"prior": "global-tokens", "inner": {"prior": "forward"}, "count": 0}, "count must be"),

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headwise.errors import ConfigError
-from headwise.priors import Backward, Forward, Prior, Window, WordDistance, allocate_scales
+from headwise.priors import Backward, Forward, Prior, TreeDistance, Window, WordDistance, allocate_scales
 from headwise.priors.draw import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -100,6 +100,19 @@ def test_equal_ids_mean_equal_squares():
             [square] = root.iterfind(f"{SVG}defs/{SVG}g")
             source = ElementTree.tostring(square)
             assert seen.setdefault(square.attrib["id"], source) == source
+
+
+def test_a_tree_is_drawn_for_its_own_length():
+    tree = torch.tensor([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    chain = heads_of(draw([WordDistance(0.5)], 3))
+    assert [shades for _, shades in heads_of(draw([TreeDistance(0.5)], 3, tree=tree))] == [chain[0][1]]
+    with pytest.raises(ConfigError, match="4 nodes has a tree of as many"):
+        draw([TreeDistance(0.5)], 4, tree=tree)
+
+
+def test_the_legend_may_be_left_out():
+    assert "rows: query" in draw(MS_SAN)
+    assert "rows: query" not in draw(MS_SAN, legend=False)
 
 
 def test_errors():

@@ -59,6 +59,12 @@ def test_round_trip_with_every_optional_part(make_model, save):
     assert same(model, load_model(save(model)))
 
 
+def test_round_trip_of_relative_positions(make_model, save):
+    model = make_model(encoder="ms-san", heads=4, distances=("shaw", "xl"), shaw_span=3)
+    assert sum("learned" in name for name, _ in model.named_parameters()) == 2 * (2 + 3)  # layers, tables
+    assert same(model, load_model(save(model)))
+
+
 def test_a_loaded_model_can_be_trained_and_saved_again(make_model, save, tmp_path):
     loaded = load_model(save(make_model()))
     optimizer = torch.optim.AdamW(loaded.parameters(), lr=0.1)
@@ -123,7 +129,8 @@ def test_loading_does_not_import_the_compiler_of_torch(make_model, save, encoder
         "import sys; from headwise.store import load_model; load_model(sys.argv[1]); "
         "sys.exit('torch._dynamo' in sys.modules)"
     )
-    folder = save(make_model(encoder=encoder, positions="learned", max_positions=9))
+    settings = {"positions": "learned", "max_positions": 9, "heads": 4, "distances": ("shaw", "xl")}
+    folder = save(make_model(encoder=encoder, **settings))
     assert subprocess.run([sys.executable, "-c", code, folder], check=False).returncode == 0
 
 

@@ -107,6 +107,9 @@ def attention(
             f"query, key and value must have one floating-point dtype, got {query.dtype}, {key.dtype} "
             f"and {value.dtype}"
         )
+    for prior in priors:
+        if prior.learned:
+            raise ConfigError(f"the prior {str(prior)!r} has parameters: it works inside of SelfAttention")
     total, heads, _ = query.shape
     if len(priors) != heads or heads == 0:
         raise ConfigError(f"one prior for each of one or more heads, got {len(priors)} and {heads} heads")

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from headwise.priors import Pairs, Prior
+from headwise.priors.learned import Tuned
 from headwise.ragged import Layout
 
 
@@ -16,7 +17,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 
         out_i = sum_j softmax_j(q_i . k_j / sqrt(size) + score_h(i, j)) v_j
 
-    A query that sees nothing gets 0, and so does its gradient.
+    Before their product, queries and keys are turned as the prior says (`Prior.rotate`). A prior with
+    parameters (`headwise.priors.learned`) adds its own terms to the scores and to the output. A query that
+    sees nothing gets 0, and so does its gradient.
 
     Args:
         query: `[total, heads, size]`, the rows of all texts one after the other.
@@ -39,7 +42,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 
 def _head(q: Tensor, k: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
     """One head of one text: `[n, size]`, `[n, size]`, `[n, value size]` -> `[n, value size]`."""
-    logits = q @ k.T / q.shape[-1] ** 0.5
+    place = pairs.query[:, 0]
+    logits = prior.rotate(q, place) @ prior.rotate(k, place).T / q.shape[-1] ** 0.5
+    if isinstance(prior, Tuned):
+        logits = prior.add_scores(logits, q, k, pairs)
     score = prior.score(pairs)
     if score is not None:
         logits = logits + score.to(logits.dtype)
@@ -47,4 +53,6 @@ def _head(q: Tensor, k: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor
     # Rows without a visible key would be softmax over nothing: give them finite logits, then zero them.
     empty = ~visible.any(dim=-1, keepdim=True)
     logits = logits.masked_fill(~visible & ~empty, float("-inf"))
-    return (logits.softmax(dim=-1).masked_fill(empty, 0.0)) @ v
+    weights = logits.softmax(dim=-1).masked_fill(empty, 0.0)
+    output = weights @ v
+    return prior.add_values(output, weights, pairs) if isinstance(prior, Tuned) else output

@@ -2,7 +2,8 @@
 
 Texts of similar length are padded together, so that one long text does not make short ones pay.
 Neighbouring heads with the same prior share one mask, and masks are kept in the layout's memo: the
-layers of an encoder that use the same priors on the same batch build them once.
+layers of an encoder that use the same priors on the same batch build them once. Heads whose prior has
+parameters are computed one by one, without the kernel.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from headwise.priors import Pairs, Prior
+from headwise.priors.learned import Tuned
 from headwise.ragged import Layout
 
 _RATIO = 1.25  # texts are padded together while the longest is at most this many times the shortest
@@ -33,13 +35,32 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     outputs = []
     for group, *packed in zip(plan.groups, *inputs, strict=True):
         q, k, v = (group.pad(x) for x in packed)
-        heads = []
-        for prior, run in _runs(priors):
-            bias, empty = group.mask(prior, query.dtype)
-            head = scaled_dot_product_attention(q[:, run], k[:, run], v[:, run], bias)
-            heads.append(head if empty is None else head.masked_fill(empty, 0.0))
+        heads = [_heads(q[:, run], k[:, run], v[:, run], prior, group) for prior, run in _runs(priors)]
         outputs.append(group.unpad(heads[0] if len(heads) == 1 else torch.cat(heads, dim=1)))
     return plan.restore(outputs)
+
+
+def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "_Group") -> Tensor:
+    """The heads with one prior: `[texts, heads, longest, size]` three times -> one of values."""
+    if isinstance(prior, Tuned):
+        return _learned_head(*(x.squeeze(1) for x in (q, k, v)), prior, group).unsqueeze(1)
+    bias, empty = group.mask(prior, q.dtype)
+    q, k = (prior.rotate(x, group.place) for x in (q, k))
+    head = scaled_dot_product_attention(q, k, v, bias)
+    return head if empty is None else head.masked_fill(empty, 0.0)
+
+
+def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "_Group") -> Tensor:
+    """One head with parameters in its prior, `[texts, longest, size]`. The fused kernel does not tell its
+    weights, which the terms on the values need, so the head is computed in steps. The mask that is kept is
+    that of the prior without its parameters."""
+    bias, empty = group.mask(prior.prior, q.dtype)
+    logits = prior.rotate(q, group.place) @ prior.rotate(k, group.place).mT / q.shape[-1] ** 0.5
+    logits = prior.add_scores(logits, q, k, group.pairs)
+    weights = (logits if bias is None else logits + bias.squeeze(1)).softmax(-1).to(v.dtype)
+    if empty is not None:
+        weights = weights.masked_fill(empty.squeeze(1), 0.0)
+    return prior.add_values(weights @ v, weights, group.pairs)
 
 
 def _runs(priors: Sequence[Prior]) -> list[tuple[Prior, slice]]:
@@ -101,8 +122,7 @@ class _Group:
         return self.masks[prior, dtype]
 
     def _mask(self, prior: Prior, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
-        place = torch.arange(self.longest, device=self.lengths.device)
-        pairs = Pairs(place[None, :, None], place[None, None, :], self.lengths[:, None, None], self._tree)
+        pairs = self.pairs
         visible, score = prior.visible(pairs), prior.score(pairs)
         if self.flat is not None:
             visible = visible & (pairs.key < pairs.length)
@@ -120,6 +140,19 @@ class _Group:
             score = visible.new_zeros((), dtype=dtype)
         bias = torch.where(visible, score.to(dtype), float("-inf"))
         return bias[:, None].expand(len(self.sizes), -1, -1, -1), empty
+
+    @cached_property
+    def place(self) -> Tensor:
+        """The positions, `[longest]`."""
+        with torch.inference_mode(False):
+            return torch.arange(self.longest, device=self.lengths.device)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All pairs of all texts, which broadcast to `[texts, longest, longest]`."""
+        with torch.inference_mode(False):
+            place, lengths = self.place, self.lengths
+            return Pairs(place[None, :, None], place[None, None, :], lengths[:, None, None], self._tree)
 
     @cached_property
     def _tree(self) -> Tensor | None:

@@ -9,6 +9,7 @@ from torch.nn.functional import linear
 from headwise.attention.choose import attention
 from headwise.errors import ConfigError
 from headwise.priors import Prior
+from headwise.priors.learned import modules, tune
 from headwise.ragged import Ragged
 
 
@@ -16,7 +17,8 @@ class SelfAttention(nn.Module):
     """Multi-head self-attention with one prior per head (MS-Trans, Eq. 6-9).
 
     A head whose prior shows every position itself alone (a window of width 1) gives its value whatever
-    its query and key are, so neither is computed for it.
+    its query and key are, so neither is computed for it. Heads with the same prior with parameters (Shaw's,
+    say) share one module, which is in `learned`.
 
     Args:
         width: Features of a row.
@@ -50,6 +52,7 @@ class SelfAttention(nn.Module):
             nn.init.xavier_uniform_(projection.weight)
             if projection.bias is not None:
                 nn.init.zeros_(projection.bias)
+        self.learned = nn.ModuleList(modules(self.priors, head_size, width))
         self._looking = [h for h, prior in enumerate(self.priors) if not prior.only_self]
 
     def forward(self, x: Ragged) -> Ragged:
@@ -66,7 +69,8 @@ class SelfAttention(nn.Module):
 
     def _attend(self, x: Ragged, value: Tensor, heads: list[int]) -> Tensor:
         query, key = (self._project(x.values, projection, heads) for projection in (self.query, self.key))
-        priors = [self.priors[h] for h in heads]
+        priors = tune(self.priors, self.learned)
+        priors = [priors[h] for h in heads]
         return attention(query, key, value, priors, x.layout, self.impl)
 
     def _project(self, values: Tensor, projection: nn.Linear, heads: list[int]) -> Tensor:

@@ -16,6 +16,7 @@ COMMANDS = {
     "evaluate": "Score a model on a file of labelled texts.",
     "predict": "Label the texts of a file, of any size.",
     "doctor": "Look at data files before they are trained on.",
+    "priors": "List the priors that an attention head may have.",
 }
 """The subcommands: each is the function of its name in the module of its name."""
 

@@ -29,6 +29,10 @@ call forward what sees the words before. Settings for the rows of the paper's ab
     + direction & word distance  True        word, none, none
     + direction & dp. distance   True        none, tree, none
     + all mask (MS-SAN)          True        word, tree, none
+    + Shaw                       False       shaw
+    + Transformer-XL             False       xl
+    + direction & Shaw           True        shaw
+    + direction & XL             True        xl
 """
 
 from dataclasses import dataclass
@@ -41,7 +45,16 @@ from torch.nn.functional import elu, gelu, relu
 from headwise.attention import SelfAttention
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
-from headwise.priors import Backward, Everything, Forward, Prior, TreeDistance, WordDistance
+from headwise.priors import (
+    Backward,
+    Everything,
+    Forward,
+    Prior,
+    Shaw,
+    TransformerXL,
+    TreeDistance,
+    WordDistance,
+)
 from headwise.ragged import Ragged
 
 ACTIVATIONS = {"relu": relu, "elu": elu, "gelu": gelu}
@@ -66,9 +79,12 @@ class MSSANConfig:
     direction: bool = True
     """Half of the heads see the words before, half the words after (MS-SAN)."""
     distances: tuple[str, ...] = ("word", "tree", "none")
-    """What each half's heads go by, in turn: word, tree (dependency syntax) or none (MS-SAN)."""
+    """What each half's heads go by, in turn: word, tree (dependency syntax), none, or the learned relative
+    positions shaw and xl (MS-SAN)."""
     distance_alpha: float = 1.0
     """How much a step of distance takes from a score (MS-SAN; the paper's value is not public)."""
+    shaw_span: int = 16
+    """Distances of shaw heads that have vectors of their own, to each side (MS-SAN)."""
     tree_fallback: Literal["error", "word"] = "error"
     """What tree heads do with texts that are not parsed: error, or go by the word distance."""
     separate: bool = False
@@ -127,6 +143,8 @@ def head_priors(config: MSSANConfig, directions: tuple[Prior | None, Prior | Non
     distances: dict[str, Prior | None] = {
         "word": WordDistance(config.distance_alpha),
         "tree": TreeDistance(config.distance_alpha, config.tree_fallback),
+        "shaw": Shaw(config.shaw_span),
+        "xl": TransformerXL(),
         "none": None,
     }
     if config.heads < 2 or config.heads % 2:

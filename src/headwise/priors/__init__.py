@@ -11,8 +11,14 @@ from headwise.priors.direction import Backward, Earlier, Forward, Later
 from headwise.priors.everything import Everything
 from headwise.priors.gaussian import Gaussian
 from headwise.priors.global_tokens import GlobalTokens
+from headwise.priors.learned import LearnedPrior
 from headwise.priors.random_blocks import RandomBlocks
+from headwise.priors.rotary import Rotary
 from headwise.priors.scales import allocate_scales, head_counts, parse_scale
+from headwise.priors.shaw import Shaw
+from headwise.priors.t5_buckets import T5Buckets
+from headwise.priors.transformer_xl import TransformerXL
+from headwise.priors.tree_buckets import TreeBuckets
 from headwise.priors.tree_distance import TreeDistance
 from headwise.priors.window import Window
 from headwise.priors.word_distance import WordDistance
@@ -23,6 +29,7 @@ PRIORS: dict[str, type[Prior]] = {
         *(Everything, Window, Dilated, RandomBlocks),
         *(Forward, Backward, Earlier, Later),
         *(WordDistance, Gaussian, TreeDistance),
+        *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets),
         *(GlobalTokens, Sum),
     )
 }
@@ -61,10 +68,16 @@ __all__ = [
     "Gaussian",
     "GlobalTokens",
     "Later",
+    "LearnedPrior",
     "Pairs",
     "Prior",
     "RandomBlocks",
+    "Rotary",
+    "Shaw",
     "Sum",
+    "T5Buckets",
+    "TransformerXL",
+    "TreeBuckets",
     "TreeDistance",
     "Window",
     "WordDistance",

@@ -92,6 +92,15 @@ class Prior:
         value, and it needs neither queries nor keys."""
         return False
 
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        """Queries or keys `[..., n, size]` at the positions `place` `[n]` as they enter their product."""
+        return rows
+
+    @property
+    def learned(self) -> "tuple[Prior, ...]":
+        """The different priors with parameters (`headwise.priors.learned`) that this one consists of."""
+        return ()
+
     def bias(self, pairs: Pairs, dtype: torch.dtype = torch.float32) -> Tensor:
         """The dense additive form: `score` where visible, -inf elsewhere."""
         visible, score = self.visible(pairs), self.score(pairs)
@@ -155,7 +164,17 @@ class Sum(Prior):
 
     @property
     def only_self(self) -> bool:
-        return self.sees_self and any(part.only_self for part in self.parts)
+        # What is learned may add to the value.
+        return self.sees_self and not self.learned and any(part.only_self for part in self.parts)
+
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        for part in self.parts:
+            rows = part.rotate(rows, place)
+        return rows
+
+    @property
+    def learned(self) -> tuple[Prior, ...]:
+        return tuple(dict.fromkeys(learned for part in self.parts for learned in part.learned))
 
     def to_json(self) -> dict[str, Any]:
         return {"prior": self.name, "parts": [part.to_json() for part in self.parts]}

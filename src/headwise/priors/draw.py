@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 
+from torch import Tensor
+
 from headwise.errors import ConfigError
 from headwise.priors.base import Pairs, Prior
 
@@ -31,7 +33,12 @@ _STYLE = """\
 
 
 def draw(
-    priors: Sequence[Prior] | Sequence[Sequence[Prior]], length: int = 24, title: str | None = None
+    priors: Sequence[Prior] | Sequence[Sequence[Prior]],
+    length: int = 24,
+    title: str | None = None,
+    *,
+    tree: Tensor | None = None,
+    legend: bool = True,
 ) -> str:
     """Draw what every head may see in a text of `length` nodes: the source of an SVG picture.
 
@@ -43,9 +50,11 @@ def draw(
         priors: One prior per head, or one such sequence per layer (a row of squares for each).
         length: Nodes of the text.
         title: A heading.
+        tree: The distances in the text's dependency tree, `[length, length]`, for priors that go by it.
+        legend: Whether to say below what rows and columns are.
 
     Raises:
-        ConfigError: There is nothing to draw, or the length is not positive.
+        ConfigError: There is nothing to draw, the length is not positive, or the tree is of another length.
     """
     heads = [entry for entry in priors if isinstance(entry, Prior)]
     layers = [heads] if heads else [list(entry) for entry in priors if not isinstance(entry, Prior)]
@@ -53,6 +62,8 @@ def draw(
         raise ConfigError("draw needs one prior per head, or such a list for each layer; none may be empty")
     if length < 1:
         raise ConfigError(f"the length of the text to draw must be at least 1, got {length}")
+    if tree is not None and tuple(tree.shape) != (length, length):
+        raise ConfigError(f"a text of {length} nodes has a tree of as many, got {tuple(tree.shape)}")
 
     labels = [[_lines(head) for head in layer] for layer in layers]
     longest = max(len(line) for layer in labels for lines in layer for line in lines)
@@ -61,7 +72,7 @@ def draw(
     left = 4 if heads else 52
     top = 26 if title else 4
 
-    pictures = {prior: _picture(prior, length) for layer in layers for prior in layer}
+    pictures = {prior: _picture(prior, length, tree) for layer in layers for prior in layer}
     body: list[str] = []
     for number, (layer, texts) in enumerate(zip(layers, labels, strict=True), start=1):
         y = top + (number - 1) * row
@@ -80,8 +91,9 @@ def draw(
             body.append("</g>")
 
     width = max(left + max(map(len, layers)) * column, math.ceil(len(title or "") * 8.5) + 8)
-    height = top + len(layers) * row + 6
+    height = top + len(layers) * row + (6 if legend else 6 - _LINE)
     note = f"rows: query, columns: key, {length} {'node' if length == 1 else 'nodes'}"
+    below = [f'<text class="hw-note" x="{left}" y="{height - 6}">{note}</text>'] if legend else []
     heading = [f'<text class="hw-title" x="4" y="16">{_escaped(title)}</text>'] if title else []
     return "\n".join(
         [
@@ -94,7 +106,7 @@ def draw(
             "</defs>",
             *heading,
             *body,
-            f'<text class="hw-note" x="{left}" y="{height - 6}">{note}</text>',
+            *below,
             "</svg>\n",
         ]
     )
@@ -106,11 +118,11 @@ def _lines(prior: Prior) -> list[str]:
     return [first, *(f"+ {other}" for other in others)]
 
 
-def _picture(prior: Prior, length: int) -> tuple[str, str]:
+def _picture(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, str]:
     """`(id, definition)` of a head's square. The id tells the content, so that several drawings can stand
     in one page and equal heads share one definition."""
     shades: dict[float, list[str]] = {}
-    for query, row in enumerate(_weights(prior, length)):
+    for query, row in enumerate(_weights(prior, length, tree)):
         for key, weight in enumerate(row):
             if weight is not None:
                 shade = round(0.12 + 0.88 * weight, 2)  # never so faint that it looks unseen
@@ -126,9 +138,9 @@ def _picture(prior: Prior, length: int) -> tuple[str, str]:
     )
 
 
-def _weights(prior: Prior, length: int) -> list[list[float | None]]:
+def _weights(prior: Prior, length: int, tree: Tensor | None) -> list[list[float | None]]:
     """For every query and key: `exp(score)` as a part of the head's largest, None where not visible."""
-    bias = prior.bias(Pairs.of_length(length)).expand(length, length)
+    bias = prior.bias(Pairs.of_length(length, tree=tree)).expand(length, length)
     weights = (bias - bias.max()).exp().tolist()
     return [
         [weight if score > -math.inf else None for weight, score in zip(*rows, strict=True)]

@@ -47,6 +47,13 @@ class GlobalTokens(Prior):
     def sees_self(self) -> bool:
         return self.inner.sees_self
 
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        return self.inner.rotate(rows, place)
+
+    @property
+    def learned(self) -> tuple[Prior, ...]:
+        return self.inner.learned
+
     def to_json(self) -> dict[str, Any]:
         return {"prior": self.name, "inner": self.inner.to_json(), "count": self.count}
 

@@ -28,10 +28,7 @@ class TreeDistance(Prior):
     def __post_init__(self) -> None:
         if not abs(self.alpha) < float("inf"):
             raise ConfigError(f"alpha must be a finite number, got {self.alpha}")
-        if self.fallback not in ("error", "word"):
-            raise ConfigError(
-                f"the fallback of a tree distance is 'error' or 'word', got {self.fallback!r}"
-            )
+        check_fallback(self.fallback)
 
     def score(self, pairs: Pairs) -> Tensor:
         """`-alpha * d(i, j)`.
@@ -39,19 +36,39 @@ class TreeDistance(Prior):
         Raises:
             HeadwiseError: HW310, the batch has no trees and there is no fallback.
         """
-        distance = pairs.tree
-        if distance is None and self.fallback == "word":
-            distance = (pairs.query - pairs.key).abs()
-        if distance is None:
-            raise HeadwiseError(
-                "a head goes by the distance in the dependency tree, but the texts come without parses; "
-                "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
-                "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
-                "text instead with the fallback 'word' (--encoder.tree-fallback word)",
-                code="HW310",
-            )
+        distance = tree_steps(pairs, self.fallback)
         # In float64, where there is one, for the same reason as in WordDistance.
         return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
 
     def __str__(self) -> str:
         return f"tree distance {self.alpha:g}"
+
+
+def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
+    """The steps from word to word in the dependency tree, whole numbers.
+
+    Raises:
+        HeadwiseError: HW310, the batch has no trees and there is no fallback.
+    """
+    distance = pairs.tree
+    if distance is None and fallback == "word":
+        distance = (pairs.query - pairs.key).abs()
+    if distance is None:
+        raise HeadwiseError(
+            "a head goes by the distance in the dependency tree, but the texts come without parses; "
+            "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
+            "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
+            "text instead with the fallback 'word' (--encoder.tree-fallback word)",
+            code="HW310",
+        )
+    return distance
+
+
+def check_fallback(fallback: str) -> None:
+    """Check the fallback of a prior that goes by trees.
+
+    Raises:
+        ConfigError: It is unknown.
+    """
+    if fallback not in ("error", "word"):
+        raise ConfigError(f"the fallback of a tree distance is 'error' or 'word', got {fallback!r}")

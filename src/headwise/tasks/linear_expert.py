@@ -82,14 +82,10 @@ def fit_linear_expert(
     if len(vocabulary.keys) == 0:
         return None
     features, dev_features = vocabulary.transform(train[0]), vocabulary.transform(dev[0])
-    best, best_accuracy = None, -1.0
-    for strength in STRENGTHS:
-        machine = LinearSVC(C=strength, random_state=0).fit(features, train[1])
-        accuracy = float(np.mean(machine.predict(dev_features) == dev[1]))
-        if accuracy > best_accuracy:
-            best, best_accuracy = machine, accuracy
+    machines = [LinearSVC(C=strength, random_state=0).fit(features, train[1]) for strength in STRENGTHS]
+    best = max(machines, key=lambda machine: np.mean(machine.predict(dev_features) == dev[1]))
     expert = LinearExpert(len(vocabulary.keys), classes)
-    weights, bias = best.coef_.T, best.intercept_
+    weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
     if classes == 2:  # scikit-learn keeps one score, of the second label
         weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2
     expert.keys.copy_(torch.from_numpy(vocabulary.keys))

@@ -1,0 +1,156 @@
+"""Priors with parameters: what they add to attention, and the modules that hold the parameters.
+
+A learned prior is data like any other. Its parameters live in a module that `SelfAttention` makes once for
+all of its heads that have this prior and then, before it attends, puts into the prior's place (`tune`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from headwise.priors.base import Pairs, Prior
+
+
+class Terms(nn.Module):
+    """What the heads with a learned prior add to their attention. A module overrides one or both.
+
+    Both look at one head, which is named by its number among those that share the module. Queries and keys
+    are `[..., n, size]`, where `...` is nothing for one text or the texts of a padded batch; `pairs` has
+    their positions in the last two sizes, which broadcast to `[..., n, n]`.
+    """
+
+    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
+        keys are as they were before any rotation."""
+        return None
+
+    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
+        the keys; None for nothing."""
+        return None
+
+
+class Buckets(Terms):
+    """A learned number for each head and bucket of pairs; they begin with 0, that is with no prior at all.
+
+    Args:
+        bucket: The bucket of each pair, int64.
+        heads: How many heads have a table.
+        buckets: How many buckets there are.
+    """
+
+    def __init__(self, bucket: Callable[[Pairs], Tensor], heads: int, buckets: int):
+        super().__init__()
+        self.bucket = bucket
+        self.bias = nn.Parameter(torch.zeros(heads, buckets))
+
+    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+        return self.bias[head].to(query.dtype)[self.bucket(pairs)]
+
+
+class LearnedPrior(Prior):
+    """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""
+
+    def module(self, heads: int, head_size: int, width: int) -> Terms:
+        """The parameters.
+
+        Args:
+            heads: How many heads have this prior.
+            head_size: Features of a query, key or value.
+            width: Features of the rows that the layer works on.
+        """
+        raise NotImplementedError
+
+    @property
+    def learned(self) -> tuple[Prior, ...]:
+        return (self,)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned(Prior):
+    """A head's prior with the modules of its learned parts: only for the duration of a call.
+
+    It equals nothing but itself, so that nothing that depends on parameters is taken for something else
+    that was remembered; what can be remembered is the part without parameters, `prior`.
+
+    Attributes:
+        prior: As it was given, for who sees whom, fixed scores and rotations.
+        terms: The modules, each with this head's number among those that share it.
+    """
+
+    prior: Prior
+    terms: tuple[tuple[Terms, int], ...]
+    name: ClassVar[str] = "tuned"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return self.prior.visible(pairs)
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        return self.prior.score(pairs)
+
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        return self.prior.rotate(rows, place)
+
+    @property
+    def sees_self(self) -> bool:
+        return self.prior.sees_self
+
+    def add_scores(self, logits: Tensor, query: Tensor, key: Tensor, pairs: Pairs) -> Tensor:
+        """The logits `[..., n, n]` with the scores of all terms; see `Terms.score`."""
+        for terms, head in self.terms:
+            score = terms.score(query, key, pairs, head)
+            logits = logits if score is None else logits + score
+        return logits
+
+    def add_values(self, output: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
+        """The output `[..., n, value size]` with the values of all terms; see `Terms.value`."""
+        for terms, head in self.terms:
+            value = terms.value(weights, pairs, head)
+            output = output if value is None else output + value
+        return output
+
+    def __str__(self) -> str:
+        return str(self.prior)
+
+
+def modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
+    """The modules of all learned priors of a layer, one for each, in the order in which they come."""
+    return [
+        part.module(sum(part in prior.learned for prior in priors), head_size, width)
+        for part in _parts(priors)
+    ]
+
+
+def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
+    """The priors of all heads of a layer with the modules that `modules` made put in."""
+    of_part = dict(zip(_parts(priors), terms, strict=True))
+    if not of_part:
+        return priors
+    used = dict.fromkeys(of_part, 0)
+    tuned: list[Prior] = []
+    for prior in priors:
+        own = []
+        for part in prior.learned:
+            own.append((of_part[part], used[part]))
+            used[part] += 1
+        tuned.append(Tuned(prior, tuple(own)) if own else prior)
+    return tuned
+
+
+def _parts(priors: Sequence[Prior]) -> list[LearnedPrior]:
+    """The different learned priors of a layer."""
+    parts = dict.fromkeys(part for prior in priors for part in prior.learned)
+    return [part for part in parts if isinstance(part, LearnedPrior)]
+
+
+def pick(scores: Tensor, index: Tensor) -> Tensor:
+    """For each query the scores that `index` names: `[..., n, m]` -> `[..., n, n]`.
+
+    Args:
+        scores: Of each query with each of `m` things.
+        index: `[n, n]` or `[1, n, n]`, which of them belongs to which key.
+    """
+    return scores.gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))

@@ -1,0 +1,229 @@
+"""What the docs say is so: their commands and snippets run, their tables, links and names are right."""
+
+import contextlib
+import inspect
+import io
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from headwise.cli import COMMANDS, main
+from headwise.cli.prediction_file import OutputError
+from headwise.data.errors import CODES
+from headwise.encoders import ENCODERS
+from headwise.priors import PRIORS
+from headwise.recipe import build_recipe
+from headwise.store import StoreError
+
+PROJECT = Path(__file__).parents[2]
+DOCS, SOURCE = PROJECT / "docs", PROJECT / "src" / "headwise"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"[|<>;&]|\bprintf\b")
+NEEDS_MODEL = ("predicting.md", "model-folder.md")
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Language and content of every fenced block."""
+    return BLOCK.findall(read(page))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A folder with the help-desk messages, shared by all pages."""
+    folder = tmp_path_factory.mktemp("docs")
+    for sample in (SOURCE / "data" / "samples").glob("*.t*"):
+        shutil.copy(sample, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run_page(place):
+    """Run the blocks of a page, once; those that others build on go first."""
+    done = set()
+
+    def run_page(page: str) -> None:
+        if page in done:
+            return
+        done.add(page)
+        if page in NEEDS_MODEL:
+            run_page("training.md")
+        names = {"__name__": page}
+        with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "100")
+            patch.setattr(sys, "argv", ["python"])
+            for language, content in blocks(page):
+                if language == "python":
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile(content, page, "exec"), names)
+                elif language == "console":
+                    run_console(content)
+
+    return run_page
+
+
+def run_console(content: str) -> None:
+    """Run each line that begins with `$ ` and compare what follows it with what comes out."""
+    commands = re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]
+    for command in commands:
+        line, _, expected = command.partition("\n")
+        code, found = shell(line) if SHELL.search(line) or not line.startswith("headwise") else call(line)
+        assert code in (0, 1), found
+        assert re.fullmatch(pattern(expected), plain(found)), f"$ {line}\n{found}"
+
+
+def call(line: str) -> tuple[int, str]:
+    """Run a headwise command in this process; both outputs together."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = main(shlex.split(line)[1:])
+    return code, out.buffer.getvalue().decode()
+
+
+def shell(line: str) -> tuple[int, str]:
+    script = f'headwise() {{ "{sys.executable}" -m headwise "$@"; }}\n{line}'
+    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout.decode()
+
+
+def plain(text: str) -> str:
+    """Without what differs from machine to machine: numbers, and the white space that goes with them."""
+    text = re.sub(r"(?<![A-Za-z\d])\d[\d,.]*", "0", text)  # a code such as HW110 stays
+    return "\n".join(" ".join(line.split()) for line in text.strip().splitlines())
+
+
+def pattern(expected: str) -> str:
+    """A regular expression for an expected output: `...` stands for anything, alone for any lines."""
+    lines = [re.escape(line).replace(r"\.\.\.", ".*") for line in plain(expected).splitlines()]
+    return re.sub(r"(?:^|\n)\.\*(?=\n|$)", lambda found: r"(?:(?:^|\n).*)*?", "\n".join(lines))
+
+
+def test_the_comparison_can_fail():
+    assert re.fullmatch(pattern("a 12\n...\nend"), plain("a  3.5\nx\ny\nend\n"))
+    assert re.fullmatch(pattern("a\n...\nend\n..."), plain("a\nend\n"))
+    assert re.fullmatch(pattern("a ... z"), plain("a b z"))
+    for other in ("b 1\nend", "a 1\nend\nmore", "a 1 b\nend", ""):
+        assert not re.fullmatch(pattern("a 12\n...\nend"), plain(other))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_snippets_run(page, run_page):
+    run_page(page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_of_a_kind_that_is_tested(page):
+    kinds = [language for language, _ in blocks(page)]
+    assert set(kinds) <= {"console", "python", "toml", "text"}
+    assert len(kinds) * 2 == len(re.findall("^```", read(page), re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_recipes_are_recipes(page):
+    for language, content in blocks(page):
+        if language == "toml":
+            build_recipe(tomllib.loads(content))
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(path: Path) -> set[str]:
+    text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", read(page))):
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (DOCS / (file or page)).resolve()
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_a_folder_of_some_machine(page):
+    assert not re.findall(r"(?<![\w.])/(?:work|tmp|home|root|Users|opt|mnt)\b", read(page))
+
+
+def test_all_pages_are_in_the_index():
+    linked = set(re.findall(r"\]\(([^)#]+\.md)\)", read("README.md")))
+    assert linked == set(PAGES) - {"README.md"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_from_the_code_are_up_to_date(page):
+    make = runpy.run_path(str(DOCS / "make_tables.py"))
+    assert make["with_tables"](read(page)) == read(page), "run: python docs/make_tables.py"
+
+
+def test_pictures_are_up_to_date():
+    pictures = runpy.run_path(str(DOCS / "make_images.py"))["pictures"]()
+    found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()}
+    assert found == pictures, "run: python docs/make_images.py"
+    assert set(found) == set(re.findall(r"\(images/([^)]+)\)", read("priors.md")))
+
+
+def rows(page: str, column: str = r"\| `([\w-]+)` \|") -> list[str]:
+    return re.findall(f"^{column}", read(page), re.MULTILINE)
+
+
+def test_all_codes_of_data_files_are_told():
+    assert [name for name in rows("data.md") if re.fullmatch(r"HW1\d\d", name)] == list(CODES)
+
+
+@pytest.mark.parametrize(
+    ("page", "error", "series"), [("model-folder.md", StoreError, "5"), ("predicting.md", OutputError, "6")]
+)
+def test_all_codes_of_folders_and_predictions_are_told(page, error, series):
+    told = set(rows(page, rf"\| `(HW{series}\d\d)` \|"))
+    assert told == set(re.findall(rf"HW{series}\d\d", inspect.getdoc(error) or ""))
+
+
+def codes_in_source() -> set[str]:
+    texts = [path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")]
+    return {code for text in texts for code in re.findall(r"\bHW\d{3}\b", text)}
+
+
+def test_all_codes_of_training_are_told():
+    assert set(rows("training.md", r"\| `(HW\d{3})` \|")) == {c for c in codes_in_source() if c[2] == "4"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_codes_exist(page):
+    assert set(re.findall(r"\bHW\d{3}\b", read(page))) <= codes_in_source()
+
+
+def test_all_priors_and_encoders_are_told():
+    priors = [name for name in rows("priors.md") if not name.startswith("HW")]
+    assert sorted(priors) == sorted(PRIORS)
+    for name in ENCODERS:
+        assert f"\n## {name}\n" in read("encoders.md")
+        assert f"<!-- table: encoder:{name} -->" in read("encoders.md")
+
+
+def test_flags_exist(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in COMMANDS:
+        main([command, "--help"])
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "benchmarks").glob("*.py"))
+    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {"--help"}
+    used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
+    assert used <= known
