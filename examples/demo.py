@@ -1,5 +1,6 @@
 """The main job in three commands, on the help-desk messages that come with headwise (`make demo`)."""
 
+import csv
 import sys
 import time
 from importlib.resources import files
@@ -8,15 +9,26 @@ from pathlib import Path
 from headwise.cli import main
 
 SAMPLES = files("headwise") / "data" / "samples"
-MODEL = Path("demo-model")
+MODEL, PREDICTIONS = Path("demo-model"), Path("demo-predictions.csv")
 
 
 def step(title: str, *arguments: str) -> None:
     """Show a command and run it."""
-    print(f"\n\033[1m{title}\033[0m\n$ headwise {' '.join(arguments)}\n", flush=True)
+    bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    print(f"\n{bold}{title}{plain}\n$ headwise {' '.join(arguments)}\n", flush=True)
     code = main(arguments)
     if code:
         sys.exit(code)
+
+
+def show_predictions() -> None:
+    """The most important columns of the predictions."""
+    print()
+    with open(PREDICTIONS, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            text = row["text"] if len(row["text"]) <= 56 else row["text"][:55] + "…"
+            print(f"  {row['prediction']:<11} {float(row['probability']):4.0%}  {text}")
+    print(f"\n{PREDICTIONS} has them all, with the probability of every label.")
 
 
 def demo() -> None:
@@ -28,7 +40,11 @@ def demo() -> None:
         "2. Train a model, and judge it on messages it has not seen",
         *("train", messages, "--output", str(MODEL), "--overwrite"),
     )
-    step("3. Use it on new messages", "predict", str(MODEL), new, "--format-out", "tsv")
+    step(
+        "3. Use it on new messages",
+        *("predict", str(MODEL), new, "--output", str(PREDICTIONS), "--overwrite"),
+    )
+    show_predictions()
     print(
         f"\nDone in {time.monotonic() - began:.0f} s. The model is the folder {MODEL}/: weights, words, "
         "settings, scores and a README; nothing in it can run code.\n"

@@ -18,7 +18,7 @@ def _summary(encoded: Encoded) -> Tensor:
     if encoded.summary is None:
         raise ConfigError(
             "this readout needs a state of the whole text, but the encoder keeps none; switch its "
-            "classification node on or choose the readout max, mean or mean+max"
+            "classification node on or choose the readout max, mean or mean,max"
         )
     return encoded.summary
 

@@ -97,7 +97,11 @@ def test_the_files(make_model, save):
     assert names(folder) == FILES
     info = read_info(folder)
     assert set(info) == {"config", "labels", "calibration", "environment", "data", "training", "metrics"}
-    assert info["calibration"] == {"expected_calibration_error_before": 0.5, "temperature": 1.25}
+    assert info["calibration"] == {
+        "expected_calibration_error_before": 0.5,
+        "temperature": 1.25,
+        "expert_weight": 0.0,
+    }
     assert info["data"]["train"]["labels"] == {"x": 1, "y": 2}
     assert info["environment"]["seed"] == 17
     assert info["environment"]["torch"] == torch.__version__

@@ -43,7 +43,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "_Group") -> Tensor:
     """The heads with one prior: `[texts, heads, longest, size]` three times -> one of values."""
     if isinstance(prior, Tuned):
-        return _learned_head(*(x.squeeze(1) for x in (q, k, v)), prior, group).unsqueeze(1)
+        return _learned_head(q.squeeze(1), k.squeeze(1), v.squeeze(1), prior, group).unsqueeze(1)
     bias, empty = group.mask(prior, q.dtype)
     q, k = (prior.rotate(x, group.place) for x in (q, k))
     head = scaled_dot_product_attention(q, k, v, bias)

@@ -8,12 +8,15 @@ allows and adds their scores.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
+
+if TYPE_CHECKING:
+    from headwise.priors.learned import LearnedPrior
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Prior:
         return rows
 
     @property
-    def learned(self) -> "tuple[Prior, ...]":
+    def learned(self) -> "tuple[LearnedPrior, ...]":
         """The different priors with parameters (`headwise.priors.learned`) that this one consists of."""
         return ()
 
@@ -173,7 +176,7 @@ class Sum(Prior):
         return rows
 
     @property
-    def learned(self) -> tuple[Prior, ...]:
+    def learned(self) -> "tuple[LearnedPrior, ...]":
         return tuple(dict.fromkeys(learned for part in self.parts for learned in part.learned))
 
     def to_json(self) -> dict[str, Any]:

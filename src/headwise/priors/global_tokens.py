@@ -8,6 +8,7 @@ from torch import Tensor
 
 from headwise.errors import ConfigError
 from headwise.priors.base import Pairs, Prior, check_whole
+from headwise.priors.learned import LearnedPrior
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class GlobalTokens(Prior):
         return self.inner.rotate(rows, place)
 
     @property
-    def learned(self) -> tuple[Prior, ...]:
+    def learned(self) -> tuple[LearnedPrior, ...]:
         return self.inner.learned
 
     def to_json(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ all of its heads that have this prior and then, before it attends, puts into the
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +65,7 @@ class LearnedPrior(Prior):
         raise NotImplementedError
 
     @property
-    def learned(self) -> tuple[Prior, ...]:
+    def learned(self) -> "tuple[LearnedPrior, ...]":
         return (self,)
 
 
@@ -126,7 +126,7 @@ def modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
 
 def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
     """The priors of all heads of a layer with the modules that `modules` made put in."""
-    of_part = dict(zip(_parts(priors), terms, strict=True))
+    of_part = dict(zip(_parts(priors), cast(Iterable[Terms], terms), strict=True))
     if not of_part:
         return priors
     used = dict.fromkeys(of_part, 0)
@@ -142,8 +142,7 @@ def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]
 
 def _parts(priors: Sequence[Prior]) -> list[LearnedPrior]:
     """The different learned priors of a layer."""
-    parts = dict.fromkeys(part for prior in priors for part in prior.learned)
-    return [part for part in parts if isinstance(part, LearnedPrior)]
+    return list(dict.fromkeys(part for prior in priors for part in prior.learned))
 
 
 def pick(scores: Tensor, index: Tensor) -> Tensor:
