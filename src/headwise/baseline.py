@@ -52,7 +52,7 @@ def fit_baseline(
     words = get_tokenizer(tokenizer).words
     vectorizer = TfidfVectorizer(
         tokenizer=words,
-        token_pattern=None,
+        token_pattern=None,  # type: ignore[arg-type]
         ngram_range=(1, 2),
         sublinear_tf=True,
         dtype=np.float32,  # type: ignore[arg-type]

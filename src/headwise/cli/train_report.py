@@ -92,17 +92,17 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
     )
     if fitted.coverage is not None:
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
-    out.print(
-        f"Probabilities calibrated on dev: expected calibration error "
-        f"{percent(fitted.calibration_before)} -> {percent(fitted.calibration_after)} "
-        f"(temperature {fitted.model.temperature:.2f})."
-    )
     if fitted.model.expert is not None:
         out.print(
             f"A linear expert on {fitted.model.config.expert.features:,} words and word pairs stands "
             f"beside the encoder; dev gives it the weight {fitted.model.expert_weight:.2f} "
             "(--expert.kind none leaves it out)."
         )
+    out.print(
+        f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration "
+        f"error of the encoder before {percent(fitted.calibration_before)}, of the whole model now "
+        f"{percent(fitted.calibration_after)}."
+    )
     if outcome.test is not None:
         rivals = [rival for rival in (outcome.alone, outcome.baseline) if rival is not None]
         out.print("\nOn the test texts, which nothing was chosen on:\n")

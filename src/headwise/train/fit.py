@@ -18,6 +18,7 @@ from headwise.model import Model
 from headwise.recipe import Recipe
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
+from headwise.tasks.metrics import mean_loss, score
 from headwise.train.classification import ClassificationObjective
 from headwise.train.loop import Report, train
 from headwise.train.state import Progress
@@ -31,8 +32,10 @@ class Fitted:
         model: With its best weights and its temperature.
         progress: Counters and history of the run.
         coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        calibration_before: Expected calibration error on dev before the temperature was fitted.
-        calibration_after: And after.
+        calibration_before: Expected calibration error on dev of the encoder alone, before the temperature
+            was fitted.
+        calibration_after: Of the whole model, with expert and temperature.
+        dev: Scores of the whole model on dev; those in the history are of the encoder alone.
     """
 
     model: Model
@@ -40,6 +43,7 @@ class Fitted:
     coverage: Coverage | None
     calibration_before: float
     calibration_after: float
+    dev: dict[str, float]
 
 
 def fit(
@@ -93,9 +97,15 @@ def fit(
         add_expert(model, objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, dev_targets)
-    probabilities = model.probabilities(model.logits(objective.dev_words))
-    after = expected_calibration_error(probabilities, dev_targets)
-    return Fitted(model, progress, covered, before, after)
+    logits = model.logits(objective.dev_words)
+    after = expected_calibration_error(model.probabilities(logits), dev_targets)
+    scores = score(logits.argmax(axis=1), dev_targets, model.labels)
+    dev = {
+        "accuracy": scores.accuracy,
+        "macro_f1": scores.macro_f1,
+        "loss": mean_loss(logits / model.temperature, dev_targets),
+    }
+    return Fitted(model, progress, covered, before, after, dev)
 
 
 def add_expert(model: Model, objective: ClassificationObjective, logits: np.ndarray) -> None:

@@ -154,7 +154,7 @@ def save(outcome: Outcome, texts: Texts, output: Path) -> None:
     fitted = outcome.fitted
     parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
     metrics: dict[str, Any] = {
-        "dev": fitted.progress.history[fitted.progress.best_epoch],
+        "dev": fitted.dev,
         "calibration": {
             "temperature": fitted.model.temperature,
             "expected_calibration_error_before": fitted.calibration_before,
