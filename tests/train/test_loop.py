@@ -199,3 +199,12 @@ def test_only_the_best_weights_are_kept(make_objective, tmp_path):
         f"best-{progress.best_epoch + 1}.safetensors",
         "state.safetensors",
     ]
+
+
+def test_what_a_kill_leaves_of_a_save_is_removed_with_the_run(make_objective, tmp_path):
+    """safetensors writes to a hidden temporary file first."""
+    objective = make_objective()
+    train(objective.model, objective, CONFIG, tmp_path / "run")
+    (tmp_path / "run" / ".tmpn15lb7").write_bytes(b"half")
+    loop.remove_run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -190,7 +190,12 @@ def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
         raise ConfigError(
             f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
         )
-    others = [path.name for path in (output / RUN).glob("*") if ".safetensors" not in path.name]
+    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
+    others = [
+        path.name
+        for path in (output / RUN).glob("*")
+        if ".safetensors" not in path.name and not path.name.startswith(".")
+    ]
     if others:
         raise ConfigError(
             f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "

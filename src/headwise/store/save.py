@@ -197,7 +197,8 @@ def _remove_staging(staging: Path) -> None:
         raise StoreError(f"{staging}: this is a link; remove it", code="HW511")
     if not staging.exists():
         return
-    for name in (*LIMITS, WEIGHTS):
+    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
+    for name in (*LIMITS, WEIGHTS, *(path.name for path in staging.glob(".tmp*"))):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(staging / name)
     os.rmdir(staging)

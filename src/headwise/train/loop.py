@@ -124,7 +124,12 @@ def train(
 def remove_run(folder: Path) -> None:
     """Remove a run's state, and the folder unless something else is in it."""
     # The state first: without it, nothing looks for the rest.
-    for path in (folder / STATE, *folder.glob("best-*.safetensors"), *folder.glob("*.safetensors.partial")):
+    leftovers = [
+        *folder.glob("best-*.safetensors"),
+        *folder.glob("*.safetensors.partial"),
+        *folder.glob(".tmp*"),
+    ]
+    for path in (folder / STATE, *leftovers):
         path.unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
