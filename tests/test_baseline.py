@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from headwise.baseline import STRENGTHS, fit_baseline
+from headwise.baseline import fit_baseline
+from headwise.tasks.svm import STRENGTHS
 
 TRAIN = ["good film", "good good plot", "bad film", "bad plot bad"]
 TARGETS = np.array([1, 1, 0, 0])

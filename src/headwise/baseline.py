@@ -8,8 +8,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
 from headwise.features.tokenize import get_tokenizer
-
-STRENGTHS = (0.1, 0.3, 1.0, 3.0)
+from headwise.tasks.svm import fit_svm
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,5 @@ def fit_baseline(
     except ValueError:  # sklearn's "empty vocabulary"
         return None
     dev_features = vectorizer.transform(dev[0])
-    best: Baseline | None = None
-    for strength in STRENGTHS:
-        classifier = LinearSVC(C=strength, random_state=0).fit(features, train[1])
-        accuracy = float(np.mean(classifier.predict(dev_features) == dev[1]))
-        if best is None or accuracy > best.dev_accuracy:
-            best = Baseline(vectorizer, classifier, strength, accuracy)
-    return best
+    classifier, accuracy = fit_svm((features, train[1]), (dev_features, dev[1]))
+    return Baseline(vectorizer, classifier, classifier.C, accuracy)

@@ -11,7 +11,8 @@ from headwise.features.embedding import WordConfig
 from headwise.features.ngrams import NgramVocabulary
 from headwise.features.vocabulary import Vocabulary
 from headwise.model import Model, ModelConfig
-from headwise.tasks.linear_expert import STRENGTHS, LinearExpert, fit_linear_expert, fit_mixture
+from headwise.tasks.linear_expert import LinearExpert, fit_linear_expert, fit_mixture
+from headwise.tasks.svm import STRENGTHS
 
 
 def corpus(classes: int, texts: int = 60, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:

@@ -12,12 +12,10 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from sklearn.svm import LinearSVC
 from torch import Tensor, nn
 
 from headwise.features.ngrams import NgramVocabulary
-
-STRENGTHS = (0.1, 0.3, 1.0, 3.0)
+from headwise.tasks.svm import fit_svm
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,7 @@ def fit_linear_expert(
     if len(vocabulary.keys) == 0:
         return None
     features, dev_features = vocabulary.transform(train[0]), vocabulary.transform(dev[0])
-    machines = [LinearSVC(C=strength, random_state=0).fit(features, train[1]) for strength in STRENGTHS]
-    best = max(machines, key=lambda machine: np.mean(machine.predict(dev_features) == dev[1]))
+    best, _ = fit_svm((features, train[1]), (dev_features, dev[1]))
     expert = LinearExpert(len(vocabulary.keys), classes)
     weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
     if classes == 2:  # scikit-learn keeps one score, of the second label
