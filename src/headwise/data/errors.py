@@ -31,6 +31,7 @@ CODES = {
     "HW131": "the columns cannot be guessed",
     "HW140": "a label does not occur in the training data",
     "HW141": "there are too few texts to split",
+    "HW142": "there are more or fewer parses than texts",
     # Findings of the doctor; they are reported, never raised.
     "HW150": "empty texts",
     "HW151": "very short texts",

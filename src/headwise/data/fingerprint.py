@@ -38,14 +38,18 @@ def fingerprint(examples: Iterable[Example]) -> Fingerprint:
     """The fingerprint of examples; line numbers and file names do not matter.
 
     Hashed are, for every example, the text and then the label, each as its length in bytes (8
-    bytes, big-endian) and its UTF-8; a missing label is the length 2**64 - 1 alone.
+    bytes, big-endian) and its UTF-8; a missing label is the length 2**64 - 1 alone. Where there is a
+    parse, its heads follow, as a text of numbers.
     """
     digest = hashlib.sha256()
     counts: Counter[str] = Counter()
     texts = 0
     for example in examples:
         texts += 1
-        for part in (example.text, example.label):
+        parts = [example.text, example.label]
+        if example.heads is not None:
+            parts.append(" ".join(map(str, example.heads)))
+        for part in parts:
             if part is None:
                 digest.update(b"\xff" * 8)
                 continue

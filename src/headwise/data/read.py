@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.dataset import Dataset
 from headwise.data.errors import DataError, Report, stop
-from headwise.data.example import Example
+from headwise.data.example import Example, Parse
 from headwise.data.files import read_lines
 from headwise.data.formats import FORMATS, TABLES
 from headwise.data.formats.jsonl import as_text
@@ -27,12 +27,19 @@ class Row:
         fields: All its fields in the file's order: strings, or what JSON holds in a jsonl file.
         text: The text.
         label: The label, if the file has a label column and this record a label.
+        heads: The text's parse, if there is one.
     """
 
     line: int
     fields: dict[str, object]
     text: str
     label: str | None = None
+    heads: Parse | None = None
+
+    @property
+    def example(self) -> Example:
+        """The same as an example."""
+        return Example(self.text, self.label, self.line, self.heads)
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,29 @@ A parse is a list of heads: for each word the number of the word that it depends
 root. `Two kids at a ballgame wash their hands` has the heads `2 6 5 5 2 0 8 6`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from headwise.data.files import read_lines, without_returns
+from headwise.data.files import Line, read_lines, without_returns
 from headwise.errors import HeadwiseError
 
 Heads = NDArray[np.int64]
 """The head of each word, `[words]`: a word's number from 1, or 0 for a root."""
+
+TreeUse = Literal["none", "error", "word"]
+"""Whether a model reads dependency trees, and what a text without one gets."""
 
 
 class HeadsError(HeadwiseError):
     """Heads that make no tree.
 
     Codes: HW231 not whole numbers, HW232 a head that is not a word of the text, HW233 words that depend on
-    each other in a circle, HW234 more or fewer heads than words.
+    each other in a circle, HW234 more or fewer heads than words (or parses than texts), HW235 a text
+    without a parse, HW236 a parse of other words than the text's, HW237 a file of parses whose format
+    cannot be told.
     """
 
     code = "HW231"
@@ -99,6 +105,16 @@ def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -
     return array
 
 
+def joined_heads(parts: Iterable[ArrayLike]) -> Heads:
+    """The heads of a text that consists of these parts (its sentences), counted through the text."""
+    joined, before = [np.zeros(0, dtype=np.int64)], 0
+    for part in parts:
+        heads = np.asarray(part, dtype=np.int64)
+        joined.append(np.where(heads > 0, heads + before, 0))
+        before += len(heads)
+    return np.concatenate(joined)
+
+
 def _depths(heads: Heads) -> NDArray[np.int64]:
     """Steps from each node up to the common node of the roots, `[words + 1]`, that node first (0); -1 for
     words that never reach it. By doubling: after k rounds every pointer has gone 2^k steps."""
@@ -128,24 +144,34 @@ def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[Heads]
         DataError: The file cannot be read.
         HeadsError: HW231 to HW234, with file, line and (for what is no number) column.
     """
+    return heads_of_lines(read_lines(path), path, words)
+
+
+def heads_of_lines(lines: Iterator[Line], path: str, words: Sequence[int] | None = None) -> Iterator[Heads]:
+    """As `read_heads`, from the lines of the file `path`."""
     line = 0
-    for line, text in without_returns(read_lines(path)):
+    for line, text in without_returns(lines):
         where = f"{path}:{line}"
         if words is not None and line > len(words):
             raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
-        yield checked_heads(_numbers(text, where), None if words is None else words[line - 1], where)
+        yield checked_heads(head_numbers(text, where), None if words is None else words[line - 1], where)
     if words is not None and line < len(words):
         raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
 
 
-def _numbers(text: str, where: str) -> list[int]:
-    numbers, column = [], 1
+def head_numbers(text: str, where: str, column: int = 1) -> list[int]:
+    """The whole numbers between the spaces of `text`, which starts at a column of the line `where`.
+
+    Raises:
+        HeadsError: HW231 at what is no number.
+    """
+    numbers = []
     for field in text.split(" "):
-        if field.isascii() and field.isdecimal():
+        if field.isascii() and field.isdecimal() and len(field) < 10:
             numbers.append(int(field))
         elif field:
             raise HeadsError(
-                f"{where}:{column}: expected the number of a word, got {field!r}", code="HW231"
+                f"{where}:{column}: expected the number of a word, got {field[:40]!r}", code="HW231"
             )
         column += len(field) + 1
     return numbers

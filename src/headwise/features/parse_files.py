@@ -1,0 +1,186 @@
+"""Read parses that somebody has made: files of heads, of words and heads, and CoNLL-U."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Literal
+
+from headwise.data.compression import plain_name
+from headwise.data.files import Line, read_lines, without_returns
+from headwise.data.formats.conllu import COLUMNS, Sentence, read_sentences
+from headwise.data.source import Source, look_ahead
+from headwise.features.syntax import (
+    Heads,
+    HeadsError,
+    checked_heads,
+    head_numbers,
+    heads_of_lines,
+    joined_heads,
+)
+
+Words = Sequence[Sequence[str]]
+"""The words of each text, as the model's tokeniser cuts it."""
+
+Form = Literal["heads", "words-heads", "conllu"]
+
+SUFFIXES: dict[str, Form] = {".heads": "heads", ".parsed": "words-heads", ".conllu": "conllu"}
+
+
+def read_parses(path: str, words: Words | None = None) -> list[Heads]:
+    """The heads of each text of a file of parses.
+
+    The file, which may be compressed, is one of
+
+    - `*.heads`: a line a text, the heads of its words between spaces;
+    - `*.parsed`: a line a text, its words between spaces, a tab, and the heads;
+    - `*.conllu`: CoNLL-U. A text is a document where the first sentence starts one (`# newdoc`), else a
+      sentence. The sentences of a text are counted through, each with its own roots. Texts without words
+      (of `words`) have no place in such a file.
+
+    With another name the first lines tell.
+
+    Args:
+        path: The file; "-" is standard input.
+        words: What the model reads, where it is known: as many texts, of as many words, are expected, and
+            where the file has words, the same.
+
+    Raises:
+        DataError: The file cannot be read, or breaks the rules of CoNLL-U (HW240 to HW245).
+        HeadsError: HW231 to HW237, with file and line.
+    """
+    return list(iterate_parses(path, words))
+
+
+def iterate_parses(path: str, words: Words | None = None) -> Iterator[Heads]:
+    """As `read_parses`, text by text in constant memory."""
+    head, lines = look_ahead(read_lines(path), count=100)
+    form = _form(path, head)
+    if form == "heads":
+        return heads_of_lines(lines, path, None if words is None else [len(text) for text in words])
+    if form == "words-heads":
+        return _words_and_heads(lines, path, words)
+    return _conllu(lines, path, words)
+
+
+def _form(path: str, head: Sequence[Line]) -> Form:
+    name = plain_name(path)
+    for suffix, form in SUFFIXES.items():
+        if name.endswith(suffix):
+            return form
+    line, first = next(((line, text) for line, text in head if text.strip(" \r")), head[0])
+    first = first.rstrip("\r")
+    if re.fullmatch(r"[^\t]*\t[0-9 ]*", first):
+        return "words-heads"
+    if first.startswith("#") or first.count("\t") == len(COLUMNS) - 1:
+        return "conllu"
+    if re.fullmatch(r"[0-9 ]*", first):
+        return "heads"
+    raise HeadsError(
+        f"{path}:{line}: no parses were recognised here; expected a line of heads for each text (numbers "
+        "between spaces), or its words, a tab and its heads, or CoNLL-U",
+        code="HW237",
+    )
+
+
+def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
+    line = 0
+    for line, text in without_returns(lines):
+        where = f"{path}:{line}"
+        if words is not None and line > len(words):
+            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
+        written, tab, numbers = text.partition("\t")
+        if not tab:
+            raise HeadsError(
+                f"{where}: expected the words of a text, a tab and their heads, got no tab", code="HW237"
+            )
+        own = written.split(" ") if written else []
+        heads = checked_heads(head_numbers(numbers, where, len(written) + 2), len(own), where)
+        if words is not None:
+            place = _first_difference(own, words[line - 1])
+            if place is not None:
+                column = sum(map(len, own[:place])) + place + 1
+                raise _other_words(own, words[line - 1], place, f"{where}:{column}")
+        yield heads
+    if words is not None and line < len(words):
+        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
+
+
+def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
+    groups = _texts(read_sentences(lines, Source(path)), path)
+    if words is None:
+        for group in groups:
+            yield _heads_of(group, path)
+        return
+    read = 0
+    for text in words:
+        if not len(text):
+            yield joined_heads([])
+            continue
+        group = next(groups, None)
+        if group is None:
+            wanted = sum(map(bool, map(len, words)))
+            raise HeadsError(f"{path}: {read} texts, expected {wanted}{_HOW_TEXTS}", code="HW234")
+        read += 1
+        _check_words(group, text, path)
+        yield _heads_of(group, path)
+    rest = next(groups, None)
+    if rest is not None:
+        where = f"{path}:{rest[0].line}"
+        raise HeadsError(f"{where}: a text more than the {read} expected{_HOW_TEXTS}", code="HW234")
+
+
+_HOW_TEXTS = "; in CoNLL-U a text is a document (# newdoc), or a sentence if the first starts no document"
+
+
+def _texts(sentences: Iterator[Sentence], path: str) -> Iterator[list[Sentence]]:
+    text = list(islice(sentences, 1))
+    documents = any(sentence.starts_document for sentence in text)
+    for sentence in sentences:
+        if sentence.starts_document and not documents:
+            raise HeadsError(
+                f"{path}:{sentence.line}: a document starts here, but none does at the first sentence, so "
+                "that it is not clear what the texts are; put '# newdoc' there, or take it out here",
+                code="HW237",
+            )
+        if sentence.starts_document or not documents:
+            yield text
+            text = []
+        text.append(sentence)
+    if text:
+        yield text
+
+
+def _heads_of(sentences: Sequence[Sentence], path: str) -> Heads:
+    bare = next((sentence for sentence in sentences if sentence.heads is None), None)
+    if bare is not None:
+        raise HeadsError(f"{path}:{bare.line}: a sentence without heads (column HEAD)", code="HW235")
+    return joined_heads(sentence.heads or () for sentence in sentences)
+
+
+def _check_words(sentences: Sequence[Sentence], words: Sequence[str], path: str) -> None:
+    own = [word for sentence in sentences for word in sentence.words]
+    lines = [line for sentence in sentences for line in sentence.lines]
+    place = _first_difference(own, words)
+    if place is not None:
+        line = lines[place] if place < len(own) else lines[-1]
+        raise _other_words(own, words, place, f"{path}:{line}")
+
+
+def _first_difference(own: Sequence[str], words: Sequence[str]) -> int | None:
+    """The first place where the words of a file are not those of the text, None if they are the same."""
+    for place, (word, wanted) in enumerate(zip(own, words, strict=False)):
+        if word != wanted:
+            return place
+    return None if len(own) == len(words) else min(len(own), len(words))
+
+
+def _other_words(own: Sequence[str], words: Sequence[str], place: int, where: str) -> HeadsError:
+    def shown(of: Sequence[str]) -> str:
+        return repr(of[place][:40]) if place < len(of) else "missing"
+
+    return HeadsError(
+        f"{where}: word {place + 1} of the parse is {shown(own)}, of the text {shown(words)} "
+        f"({len(own)} and {len(words)} words); parse the text with the same words that the model reads, or "
+        "give the words of the parses as texts and read them with the tokenizer 'whitespace'",
+        code="HW236",
+    )
