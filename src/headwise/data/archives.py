@@ -1,0 +1,143 @@
+"""Members of a zip as files of their own: `data.zip!train.txt`, or several: `data.zip!folder/*.mrg`."""
+
+import difflib
+import fnmatch
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from headwise.data.compression import DAMAGED, open_bytes
+from headwise.data.errors import DataError
+from headwise.data.files import Line, read_lines
+
+SEPARATOR = "!"
+
+
+def split_member(path: str) -> tuple[str, str | None]:
+    """The archive and the member (or pattern) that `path` names; no member for any other path.
+
+    An existing file whose name holds a "!" is itself.
+    """
+    at = -1 if Path(path).exists() else path.find(SEPARATOR)
+    while at > 0:
+        if Path(path[:at]).is_file():
+            return path[:at], path[at + 1 :]
+        at = path.find(SEPARATOR, at + 1)
+    return path, None
+
+
+def read_files(
+    path: str, encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[tuple[str, Iterator[Line]]]:
+    """The files that `path` stands for, by name, and the lines of each.
+
+    These are the file itself, or all members of a zip that a pattern fits. In a pattern `*`, `?` and
+    `[...]` are as in a shell, and `*` stands for slashes as well. A file's lines are to be read before the
+    next file is asked for; a member is held in memory while it is read.
+
+    Raises:
+        DataError: HW101 to HW106.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    archive, wanted = split_member(path)
+    lines = read_lines(path, encoding, errors)  # refuses an unknown encoding; opens nothing yet
+    if wanted is None:
+        yield path, lines
+        return
+    with _opened(archive) as file:
+        names = [name for name in file.namelist() if not name.endswith("/")]
+        found = [wanted] if wanted in names else sorted(n for n in names if fnmatch.fnmatchcase(n, wanted))
+        if not found:
+            raise _missing(archive, wanted, names)
+        for name in found:
+            member = f"{archive}{SEPARATOR}{name}"
+            yield member, _member_lines(file, name, member, encoding, errors)
+
+
+def lines_of(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+    """As `headwise.data.files.read_lines`, and of a member of a zip (or of all that a pattern fits).
+
+    Raises:
+        DataError: HW101 to HW106.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    lines = read_lines(path, encoding, errors)  # refuses an unknown encoding; opens nothing yet
+    if split_member(path)[1] is None:
+        return lines
+    return chain.from_iterable(lines for _, lines in read_files(path, encoding, errors))
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[BinaryIO]:
+    """As `headwise.data.compression.open_bytes`, and of a member of a zip.
+
+    Raises:
+        DataError: HW101, HW102, HW104.
+    """
+    archive, member = split_member(path)
+    if member is None:
+        with open_bytes(path) as stream:
+            yield stream
+        return
+    with _opened(archive) as file, _member(file, member, path) as stream:
+        yield cast(BinaryIO, stream)
+
+
+@contextmanager
+def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
+    try:
+        file = zipfile.ZipFile(archive)
+    except zipfile.BadZipFile:
+        advice = f"leave out what follows the {SEPARATOR!r}"
+        raise DataError("HW104", "not a zip, or a damaged one", advice=advice, path=archive) from None
+    except OSError as error:
+        found = f"cannot be opened: {error.strerror or error}"
+        raise DataError("HW101", found, path=archive) from None
+    with file:
+        yield file
+
+
+def _member(file: zipfile.ZipFile, name: str, path: str) -> IO[bytes]:
+    try:
+        return file.open(name)
+    except KeyError:
+        raise _missing(split_member(path)[0], name, file.namelist()) from None
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # such as a password
+        raise DataError("HW104", f"a zip: {error}", advice="unpack it yourself", path=path) from None
+
+
+def _missing(archive: str, wanted: str, names: list[str]) -> DataError:
+    close = difflib.get_close_matches(wanted, names, n=1)
+    some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    advice = f"did you mean {archive}{SEPARATOR}{close[0]}?" if close else f"it holds {some}"
+    return DataError("HW101", f"the zip holds no {wanted!r}", advice=advice, path=archive)
+
+
+def _member_lines(
+    file: zipfile.ZipFile, name: str, path: str, encoding: str, errors: str
+) -> Iterator[Line]:
+    with _member(file, name, path) as stream:
+        try:
+            data = stream.read()
+        except DAMAGED as error:
+            raise DataError("HW102", f"a damaged member ({error})", path=path) from None
+
+    def located(code: str, found: str, before: str, advice: str) -> DataError:
+        before = before.removeprefix("\ufeff")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return DataError(code, found, advice=advice, path=path, line=line, column=column)
+
+    try:
+        text = data.decode(encoding, errors).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{data[error.start]:02x}, which is not valid {encoding}"
+        advice = "give the file's own --encoding, or --encoding-errors replace"
+        raise located("HW105", found, data[: error.start].decode(encoding), advice) from None
+    if "\0" in text:
+        raise located("HW106", "a NUL character", text[: text.index("\0")], "it is no text file")
+    if not text:
+        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+    yield from enumerate(text.removesuffix("\n").split("\n"), start=1)

@@ -1,0 +1,321 @@
+"""Sentences in columns: a token a line, a blank line after each sentence, the tag in the last column.
+
+Files of CoNLL-2000 and CoNLL-2003, WNUT-17 and their like. Fields are separated by tabs, or by any spaces
+and tabs. A line that begins with `-DOCSTART-` begins a document, and lines before a sentence that begin
+with `#` are comments if they are no tokens; `# text = ...` is the sentence as it was written.
+
+Codes: HW250 a row with more or fewer columns than the others; HW251 a token without a tag, or a tag without
+a token; HW254 tags that look like words; HW255 a head that is no token of the sentence; HW256 tokens that
+depend on each other in a circle.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from headwise.data.columns import find_column
+from headwise.data.errors import DataError
+from headwise.data.files import Line, without_returns
+from headwise.data.names import normal_name
+from headwise.data.sentence import Tagged, align
+from headwise.data.source import Source
+from headwise.data.tag_checks import look_like_words, marks_entities
+from headwise.data.tag_options import TagOptions
+
+DOCUMENT = "-DOCSTART-"
+TOKEN_NAMES = ("token", "tokens", "word", "words", "form", "text")
+TAG_NAMES = (
+    *("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "entity", "iob", "bio"),
+    *("pos", "pos_tag", "upos", "xpos", "chunk", "chunk_tag"),
+)
+_COMMENT = re.compile(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )")
+_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
+_DOCUMENT_COMMENT = re.compile(r"#\s*newdoc\b")
+FIELD = re.compile(r"[^ \t]+")
+_NOTHING = {"_", "-", ""}
+
+Block = list[tuple[int, list[str]]]
+"""The rows of a sentence: the line and the cells of each."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a file are.
+
+    Attributes:
+        tabs: Whether fields are separated by single tabs, rather than by any spaces and tabs.
+        names: The columns' names, or their numbers from "1".
+        token: Which column is that of the tokens, from 0.
+        tag: Which is that of the tags; None in a file without.
+        head: Which is that of the syntactic heads.
+        header: The line that names the columns, or 0.
+    """
+
+    tabs: bool
+    names: tuple[str, ...]
+    token: int
+    tag: int | None
+    head: int | None = None
+    header: int = 0
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """All columns that are neither tokens nor tags nor heads."""
+        return tuple(i for i in range(len(self.names)) if i not in (self.token, self.tag, self.head))
+
+
+def split_row(text: str, tabs: bool) -> list[str]:
+    """The cells of a row; only spaces and tabs separate, not NEL or the no-break space."""
+    if not tabs:
+        return FIELD.findall(text)
+    return [cell.strip(" ") for cell in text.split("\t")]
+
+
+def uses_tabs(rows: Sequence[str]) -> bool:
+    """Whether most rows have a tab between their cells."""
+    return sum("\t" in row.strip(" \t") for row in rows) * 2 > len(rows)
+
+
+def choose_layout(head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool) -> Layout:
+    """Say what the columns are, by the options and by the first lines.
+
+    What was guessed is added to `source.notes`.
+
+    Raises:
+        DataError: HW103, HW111, HW112, HW251 (a single column), HW254.
+    """
+    blocks, tabs = sample_blocks(head)
+    names, header = _names(blocks, source) if blocks else ((), 0)
+    if header:
+        blocks = [[row for row in block if row[0] != header] for block in blocks]
+        blocks = [block for block in blocks if block]
+    if not blocks:
+        raise source.error("HW103", "no sentences", expected="one token a line")
+    width, line = len(names), blocks[0][0][0]
+    if labelled and width < 2:
+        expected = "a token and its tag in each line"
+        advice = "separate them by a tab or spaces"
+        raise source.error("HW251", "a single column", line, expected=expected, advice=advice)
+
+    guessed = []
+    head_column = _chosen(options.head_column, names, source, "--head-column")
+    if head_column is None and "head" in names:
+        head_column = names.index("head")
+        guessed.append("head='head'")
+    token = _chosen(options.token_column, names, source, "--token-column")
+    if token is None:
+        usual = [i for i, name in enumerate(names) if normal_name(name) in TOKEN_NAMES]
+        token = usual[0] if usual else likely_token(blocks)
+        guessed.append(f"token={names[token]!r}")
+    try:
+        tag = _chosen(options.tag_column, names, source, "--tag-column")
+    except DataError:
+        if labelled:
+            raise
+        tag = None
+    free = [i for i in range(width) if i not in (token, head_column)]
+    if options.tag_column is None and free:
+        tag = likely_tag(blocks, free)
+        guessed.append(f"tag={names[tag]!r}")
+        if labelled:
+            _check_words(blocks, token, tag, source)
+    if guessed:
+        told = f"{width} columns, separated by {'tabs' if tabs else 'spaces or tabs'}: {', '.join(guessed)}"
+        source.notes.append(told + " - override with --token-column/--tag-column")
+    return Layout(tabs, names, token, tag, head_column, header)
+
+
+def _chosen(asked: str | None, names: Sequence[str], source: Source, flag: str) -> int | None:
+    return None if asked is None else find_column(asked, names, source, flag)
+
+
+def _check_words(blocks: list[Block], token: int, tag: int, source: Source) -> None:
+    tags, tokens = ([row[i] for block in blocks for _, row in block] for i in (tag, token))
+    if look_like_words(tags, tokens):
+        raise source.error(
+            "HW254",
+            f"column {tag + 1} has {len(set(tags)):,} different values in {len(tags):,} lines, like words",
+            blocks[0][0][0],
+            expected="tags in the last column",
+            advice="give --tag-column (a name, or a number from 1) if they are in another",
+        )
+
+
+def sample_blocks(head: Sequence[Line]) -> tuple[list[Block], bool]:
+    """The sentences among some lines, of rows of the most frequent width only; whether tabs separate."""
+    lines = list(without_returns(iter(head)))
+    rows = [text for _, text in lines if text.strip(" \t") and not text.startswith(DOCUMENT)]
+    tabs = uses_tabs([row for row in rows if not row.startswith("# ")] or rows)
+    widths = Counter(len(split_row(row, tabs)) for row in rows if not _COMMENT.match(row))
+    width = max(widths, key=lambda w: widths[w]) if widths else 0
+    blocks: list[Block] = [[]]
+    for number, text in lines:
+        cells = split_row(text, tabs)
+        if not text.strip(" \t"):
+            blocks.append([])
+        elif len(cells) == width and not text.startswith(DOCUMENT) and not _COMMENT.match(text):
+            blocks[-1].append((number, cells))
+    return [block for block in blocks if block], tabs
+
+
+def _names(blocks: list[Block], source: Source) -> tuple[tuple[str, ...], int]:
+    """The names of the columns, and the line that tells them or 0: then they are usual names or numbers."""
+    line, first = blocks[0][0]
+    normal = [normal_name(cell) for cell in first]
+    if not {*normal}.isdisjoint(TOKEN_NAMES) and not {*normal}.isdisjoint(TAG_NAMES):
+        if len({*first}) < len(first):
+            raise source.error("HW112", f"two columns of the same name: {' '.join(first)}", line)
+        source.notes.append(f"line {line} names the columns")
+        return tuple(first), line
+    width = len(first)
+    entities = [marks_entities(Counter(row[i] for b in blocks for _, row in b)) for i in range(width)]
+    if width == 4 and entities[2] and entities[3]:
+        return ("word", "pos", "chunk", "ner"), 0
+    if width == 3 and entities[2] and {"B-NP", "I-NP"} & _column(blocks, 2):
+        return ("word", "pos", "chunk"), 0
+    whole = blocks[:-1] or blocks  # the last one may have been cut
+    if width == 3 and _column(blocks, 2) - {"0", "1"} and all(map(_has_heads, whole)):
+        return ("word", "pos", "head"), 0
+    return ("word", "tag") if width == 2 else tuple(str(i) for i in range(1, width + 1)), 0
+
+
+def _column(blocks: list[Block], column: int) -> set[str]:
+    return {row[column] for block in blocks for _, row in block}
+
+
+def likely_token(blocks: list[Block]) -> int:
+    """The first column, or the second one if the first only counts the tokens of each sentence."""
+    counted = all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=1))
+    return int(counted and len(blocks[0][0][1]) > 2)
+
+
+def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
+    """The last of the free columns that says anything."""
+    return next((i for i in reversed(free) if not _column(blocks, i) <= _NOTHING), free[-1])
+
+
+def _has_heads(block: Block) -> bool:
+    """Whether the third column holds the heads of a tree."""
+    cells = [row[2] for _, row in block]
+    heads = [int(cell) for cell in cells if cell.isascii() and cell.isdecimal()]
+    return len(heads) == len(cells) >= max(heads) and 0 in heads and not circle(heads)
+
+
+def read_sentences(
+    lines: Iterator[Line], source: Source, layout: Layout, *, labelled: bool
+) -> Iterator[Tagged]:
+    """The sentences of some lines, each reported if it cannot be used.
+
+    Raises:
+        DataError: HW250, HW251, HW255, HW256.
+    """
+    rows: list[Line] = []
+    written, starts = None, False
+    for number, text in chain(without_returns(lines), [(0, "")]):
+        if number == layout.header and tuple(split_row(text, layout.tabs)) == layout.names:
+            continue
+        if text.strip(" \t") and not text.startswith(DOCUMENT):
+            if rows or not _is_comment(text, layout):
+                rows.append((number, text))
+            elif match := _TEXT.match(text):
+                written = match[1]
+            else:
+                starts = starts or bool(_DOCUMENT_COMMENT.match(text))
+            continue
+        if rows:
+            try:
+                yield _sentence(rows, source, layout, labelled, written, starts)
+                starts = False
+            except DataError as error:
+                source.report(error)
+            rows = []
+        written = None
+        starts = starts or text.startswith(DOCUMENT)
+
+
+def _is_comment(text: str, layout: Layout) -> bool:
+    """Whether a line before a sentence is a comment: its first token may well be "#"."""
+    if not text.startswith("#"):
+        return False
+    return len(split_row(text, layout.tabs)) != len(layout.names) or bool(_COMMENT.match(text))
+
+
+def _sentence(
+    rows: list[Line], source: Source, layout: Layout, labelled: bool, written: str | None, starts: bool
+) -> Tagged:
+    cells = [_cells(number, text, source, layout, labelled) for number, text in rows]
+    columns = list(zip(*cells, strict=True))
+    tokens = columns[layout.token]
+    heads = None
+    if layout.head is not None:
+        heads = _heads(columns[layout.head], rows, source)
+    spans = align(tokens, written) if written is not None else None
+    return Tagged(
+        tokens=tokens,
+        tags=() if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag],
+        line=rows[0][0],
+        heads=heads,
+        columns={layout.names[i]: columns[i] for i in layout.others},
+        text=written if spans else None,
+        spans=spans,
+        starts_document=starts,
+    )
+
+
+def _cells(number: int, text: str, source: Source, layout: Layout, labelled: bool) -> list[str]:
+    cells = split_row(text, layout.tabs)
+    width = len(layout.names)
+    if len(cells) == width + 1 and not cells[-1]:
+        cells.pop()  # a tab at the end of the line
+    if len(cells) == 1 and width == 2 and layout.tag == 1:
+        cells.append("")  # the tag is missing, with the tab before it
+    if len(cells) != width:
+        raise source.error(
+            "HW250",
+            f"a row of {len(cells)} column{'s' * (len(cells) != 1)}",
+            number,
+            expected=f"{width}: {' '.join(layout.names)}",
+            advice="a blank line is needed between sentences",
+        )
+    if not cells[layout.token]:
+        raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
+    if labelled and layout.tag is not None and not cells[layout.tag]:
+        found = f"the token {cells[layout.token]!r} has no tag"
+        advice = "write a tag, 'O' for a token outside all entities"
+        raise source.error("HW251", found, number, len(text.rstrip(" \t")) + 1, advice=advice)
+    return cells
+
+
+def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int, ...]:
+    heads = []
+    for cell, (line, _) in zip(cells, rows, strict=True):
+        number = int(cell) if cell.isascii() and cell.isdecimal() else -1
+        if not 0 <= number <= len(cells):
+            expected = f"a token of the sentence, 1 to {len(cells)}, or 0 for a root"
+            raise source.error("HW255", f"the head {cell!r}", line, expected=expected)
+        heads.append(number)
+    if words := circle(heads):
+        found = f"the tokens {' -> '.join(map(str, [*words, words[0]]))} depend on each other in a circle"
+        expected = "a way from every token to a root"
+        raise source.error("HW256", found, rows[words[0] - 1][0], expected=expected)
+    return tuple(heads)
+
+
+def circle(heads: Sequence[int]) -> list[int]:
+    """Tokens, from 1, that depend on each other in a circle, the first of them first; none in a tree."""
+    state = [0] * (len(heads) + 1)  # the walk that came by
+    state[0] = -1
+    for start in range(1, len(heads) + 1):
+        word = start
+        while state[word] == 0:
+            state[word] = start
+            word = heads[word - 1]
+        if state[word] == start:  # this walk came by before
+            found = [word]
+            while (following := heads[found[-1] - 1]) != word:
+                found.append(following)
+            least = found.index(min(found))
+            return found[least:] + found[:least]
+    return []

@@ -1,0 +1,96 @@
+"""The tags of CoNLL-U: universal or language-specific parts of speech, or relations."""
+
+from collections.abc import Iterator
+
+from headwise.data.errors import DataError
+from headwise.data.files import Line
+from headwise.data.formats.conllu import Sentence
+from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
+from headwise.data.sentence import Tagged, align
+from headwise.data.source import Source
+from headwise.errors import ConfigError
+
+COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
+UNKNOWN = "_"
+
+
+def tag_column(asked: str | None) -> str:
+    """The name of the column of the tags, upos by default.
+
+    Raises:
+        ConfigError: There is no such column.
+    """
+    name = (asked or COLUMNS[0]).lower()
+    if name not in COLUMNS:
+        raise ConfigError(f"no tags of CoNLL-U in {asked!r}; expected one of {', '.join(COLUMNS)}")
+    return name
+
+
+def read_sentences(
+    lines: Iterator[Line], source: Source, column: str, *, labelled: bool
+) -> Iterator[Tagged]:
+    """The sentences of some lines, with the tags of one of `COLUMNS`.
+
+    Raises:
+        DataError: HW240 to HW245; HW251, where a word has no tag.
+    """
+    for sentence in read_conllu_sentences(lines, source):
+        try:
+            yield _tagged(sentence, source, column, labelled)
+        except DataError as error:
+            source.report(error)
+
+
+def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> Tagged:
+    values = {
+        "upos": sentence.upos,
+        "xpos": sentence.xpos,
+        "feats": sentence.feats,
+        "deprel": sentence.deprels,
+        "lemma": sentence.lemmas,
+    }
+    tags = values.pop(column)
+    known = UNKNOWN not in tags or column == "feats"  # words without features have "_"
+    if labelled and not known:
+        word = tags.index(UNKNOWN)
+        found = f"the word {sentence.words[word]!r} has no {column}"
+        advice = f"choose another column with --tag-column ({', '.join(COLUMNS)})"
+        raise source.error("HW251", found, sentence.lines[word], advice=advice)
+    text = sentence.comment("text")
+    spans = word_spans(sentence, text) if text is not None else None
+    return Tagged(
+        tokens=sentence.words,
+        tags=tags if known else (),
+        line=sentence.lines[0],
+        heads=sentence.heads,
+        columns=values,
+        text=text if spans else None,
+        spans=spans,
+        starts_document=sentence.starts_document,
+    )
+
+
+def word_spans(sentence: Sentence, text: str) -> tuple[tuple[int, int], ...] | None:
+    """Where each word stands in the text; None if the text is not that of the sentence.
+
+    The words of a multi-word token share its span, unless they are written one after the other ("do n't").
+    """
+    forms: list[str] = []
+    groups: list[tuple[str, ...]] = []
+    at = 0
+    for token in (*sentence.multiwords, None):
+        first = token.first - 1 if token else len(sentence.words)
+        forms += sentence.words[at:first]
+        groups += [(word,) for word in sentence.words[at:first]]
+        if token:
+            forms.append(token.form)
+            groups.append(sentence.words[first : token.last])
+            at = token.last
+    places = align(forms, text)
+    if places is None:
+        return None
+    spans = []
+    for (start, end), form, words in zip(places, forms, groups, strict=True):
+        within = align(words, form) or ((0, end - start),) * len(words)
+        spans += [(start + a, start + b) for a, b in within]
+    return tuple(spans)

@@ -1,0 +1,79 @@
+r"""Tags after a slash: `The/DT asbestos/NN fiber/NN ./.`, a sentence a line.
+
+The last slash of a token separates, so that `1\/2/CD` is the token `1\/2`; tokens stay as they stand.
+
+Files of the Penn Treebank are spread over lines, with brackets around noun phrases (`[ The/DT fiber/NN ]`)
+and rows of `=`. There a sentence ends as NLTK ends it: after the tag `.` outside brackets; or with the row.
+
+Codes: HW251 a token without a tag; HW257 a token without a slash.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from headwise.data.errors import DataError
+from headwise.data.files import Line, without_returns
+from headwise.data.formats.conll import FIELD
+from headwise.data.sentence import Tagged
+from headwise.data.source import Source
+
+RULE = "====="
+
+Token = tuple[int, str, str]
+"""The line, the token and its tag."""
+
+
+def is_spread(texts: Sequence[str]) -> bool:
+    """Whether sentences are spread over lines, with brackets around phrases."""
+    return any(text.lstrip().startswith(("[ ", RULE)) for text in texts)
+
+
+def read_sentences(lines: Iterator[Line], source: Source, *, spread: bool) -> Iterator[Tagged]:
+    """The sentences of some lines; one with a mistake is reported and left out.
+
+    Args:
+        lines: The lines.
+        source: The file.
+        spread: See `is_spread`.
+
+    Raises:
+        DataError: HW251, HW257.
+    """
+    sentence: list[Token] = []
+    mistakes: list[DataError] = []
+
+    def finished() -> Iterator[Tagged]:
+        if mistakes:
+            source.report(mistakes[0])
+        elif sentence:
+            tokens, tags = (tuple(part) for part in zip(*[token[1:] for token in sentence], strict=True))
+            yield Tagged(tokens, tags, sentence[0][0])
+        sentence.clear()
+        mistakes.clear()
+
+    inside = False
+    for number, text in without_returns(lines):
+        for match in FIELD.finditer(text):
+            if spread and match[0] in ("[", "]"):
+                inside = match[0] == "["
+            elif not (spread and match[0].startswith(RULE)):
+                try:
+                    sentence.append(_token(number, match.start() + 1, match[0], source))
+                except DataError as error:
+                    mistakes.append(error)
+                    continue
+                if spread and not inside and sentence[-1][2] == ".":
+                    yield from finished()
+        if not spread or text.lstrip().startswith(RULE):
+            yield from finished()
+            inside = False
+    yield from finished()
+
+
+def _token(line: int, column: int, text: str, source: Source) -> Token:
+    word, slash, tag = text.rpartition("/")
+    if word and tag:
+        return line, word, tag
+    if word:
+        raise source.error("HW251", f"the token {word!r} has no tag", line, column + len(word))
+    found = f"{text!r} without a {'token before the ' if slash else ''}slash"
+    raise source.error("HW257", found, line, column, expected="token/TAG")

@@ -1,0 +1,90 @@
+"""Bracketed trees of the Penn Treebank, of which words and parts of speech are read.
+
+    ( (S (NP-SBJ (PRP It)) (VP (VBZ works)) (. .)))
+
+A tree may take several lines. Traces (`-NONE-`) are left out; words stay as they stand (`-LRB-`, `1\\/2`).
+
+Codes: HW258 brackets that do not fit together, or a word without a part of speech.
+"""
+
+import re
+from collections.abc import Iterator
+
+from headwise.data.errors import DataError
+from headwise.data.files import Line, without_returns
+from headwise.data.sentence import Tagged
+from headwise.data.source import Source
+
+TRACE = "-NONE-"
+_TOKEN = re.compile(r"[()]|[^ \t()]+")
+
+Leaf = tuple[int, str, str]
+"""The line, the tag and the word."""
+
+
+class _Node:
+    """An open bracket: where it stands, what stands in it (a label, a word), whether it has children."""
+
+    def __init__(self, line: int, column: int):
+        self.line, self.column = line, column
+        self.atoms: list[str] = []
+        self.children = False
+
+
+def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Tagged]:
+    """The words of each tree.
+
+    What cannot be used is reported; then reading goes on at the next line that begins with a bracket.
+
+    Raises:
+        DataError: HW258.
+    """
+    stack: list[_Node] = []
+    leaves: list[Leaf] = []
+    lost = False
+    for number, text in without_returns(lines):
+        if lost and not text.startswith("("):
+            continue
+        lost = False
+        for match in _TOKEN.finditer(text):
+            try:
+                _take(number, match.start() + 1, match[0], stack, leaves, source)
+            except DataError as error:
+                source.report(error)
+                lost = True
+                stack, leaves = [], []
+                break
+            if leaves and not stack:
+                _, tags, words = zip(*leaves, strict=True)
+                yield Tagged(words, tags, leaves[0][0])
+                leaves = []
+    if stack:
+        node = stack[0]
+        found = "a bracket that is never closed"
+        source.report(source.error("HW258", found, node.line, node.column, expected="')'"))
+
+
+def _take(
+    line: int, column: int, token: str, stack: list[_Node], leaves: list[Leaf], source: Source
+) -> None:
+    """Take in the next bracket, label or word.
+
+    Raises:
+        DataError: HW258.
+    """
+    if token == "(":  # noqa: S105
+        if stack:
+            stack[-1].children = True
+        stack.append(_Node(line, column))
+    elif not stack:
+        raise source.error("HW258", f"{token!r} outside all brackets", line, column, expected="'('")
+    elif token != ")":  # noqa: S105
+        stack[-1].atoms.append(token)
+    else:
+        node = stack.pop()
+        if node.children == (len(node.atoms) == 2) or len(node.atoms) > 2:
+            found = f"a bracket around {' '.join(node.atoms)!r}" + " and brackets" * node.children
+            expected = "(TAG word), or a label and brackets"
+            raise source.error("HW258", found, node.line, node.column, expected=expected)
+        if not node.children and node.atoms[0] != TRACE:
+            leaves.append((node.line, node.atoms[0], node.atoms[1]))

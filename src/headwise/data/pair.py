@@ -1,0 +1,74 @@
+"""Two texts and what holds between them; how files of such pairs are read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headwise.data.example import Parse
+from headwise.data.options import ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts.
+
+    Attributes:
+        first: The first text (premise, question), exactly as it stands in the file.
+        second: The second text (hypothesis, answer).
+        label: The label, or the score as it is written; None where the file has none (prediction).
+        line: The line of the file, from 1, on which the record starts.
+        first_heads: The head of each word of the first text in the dependency tree, if it is parsed.
+        second_heads: Those of the second text.
+    """
+
+    first: str
+    second: str
+    label: str | None = None
+    line: int = 0
+    first_heads: Parse | None = None
+    second_heads: Parse | None = None
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How files of text pairs are read. What is not given is guessed, and the guess is told."""
+
+    format: Literal["csv", "tsv", "jsonl"] | None = None
+    """The files' format; guessed from the name and the first lines by default."""
+
+    first_column: str | None = None
+    """The column of the first texts: its name, or its number from 1."""
+
+    second_column: str | None = None
+    """The column of the second texts: its name, or its number from 1."""
+
+    label_column: str | None = None
+    """The column of the labels or scores: its name, or its number from 1."""
+
+    no_label: str = "-"
+    """The label of pairs on which annotators did not agree (SNLI); they are left out, and counted."""
+
+    header: bool | None = None
+    """Whether the first row of a csv or tsv file names the columns."""
+
+    delimiter: str | None = None
+    """What separates the fields of a csv file; "\\\\t" is a tab."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    def reading(self) -> ReadOptions:
+        """The options that do not depend on what the columns are."""
+        return ReadOptions(
+            format=self.format,
+            label_column=self.label_column,
+            header=self.header,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            encoding_errors=self.encoding_errors,
+        )
+
+
+DEFAULT = PairOptions()

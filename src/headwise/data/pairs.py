@@ -1,0 +1,255 @@
+"""Read files of text pairs: SNLI, MNLI, SICK, question pairs, any table of two texts, or aligned files.
+
+Codes: HW285 columns that cannot be guessed; HW286 aligned files of different lengths.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from os import PathLike, fspath
+
+from headwise.data.archives import lines_of
+from headwise.data.errors import DataError, Report, stop
+from headwise.data.files import Line, without_returns
+from headwise.data.formats import csv, jsonl, tsv
+from headwise.data.formats.jsonl import as_text
+from headwise.data.formats.table import named
+from headwise.data.pair import DEFAULT, Pair, PairOptions
+from headwise.data.pair_columns import PairColumns, choose_pair_columns, is_header
+from headwise.data.sniff import guess_format
+from headwise.data.source import Record, Source, look_ahead
+from headwise.errors import ConfigError
+
+ALIGNED = "aligned"
+TABLES = {"csv": csv.read_cells, "tsv": tsv.read_cells}
+
+
+@dataclass(frozen=True)
+class PairData:
+    """The pairs of one file, and how they were read.
+
+    Attributes:
+        pairs: The pairs in the file's order; pairs with an empty text are among them.
+        path: The file as the user named it; of aligned files the first.
+        format: The name of its format; "aligned" for aligned files.
+        columns: The columns of both texts and of the label; of aligned files the paths.
+        notes: What was guessed or left out, for the user, one sentence each.
+        empty: How many pairs have a text that is empty or white space only.
+        skipped: How many pairs were left out, as annotators did not agree (the label "-").
+    """
+
+    pairs: list[Pair]
+    path: str
+    format: str
+    columns: PairColumns
+    notes: tuple[str, ...] = ()
+    empty: int = 0
+    skipped: int = 0
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many pairs each label has, the most frequent first, then by name."""
+        counts: dict[str, int] = {}
+        for pair in self.pairs:
+            if pair.label is not None:
+                counts[pair.label] = counts.get(pair.label, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """One record of a file to predict: all its fields in the file's order, and the pair."""
+
+    fields: dict[str, object]
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """The records of a file as a stream, to be iterated once, and how they are read.
+
+    `notes` and `columns` are complete as soon as the object exists.
+    """
+
+    rows: Iterator[PairRow]
+    path: str
+    format: str
+    columns: PairColumns
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[PairRow]:
+        return self.rows
+
+
+def read_pairs(
+    path: str | PathLike[str], options: PairOptions = DEFAULT, report: Report = stop
+) -> PairData:
+    """Read a file of labelled pairs into memory.
+
+    Labels are trimmed; texts stay exactly as they are. Columns that are not chosen (those of single
+    annotators, parses) are ignored.
+
+    Args:
+        path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
+        options: What is not to be guessed.
+        report: Is given the `DataError` of a record that cannot be used. By default it raises; if it
+            returns, the record is left out and reading goes on.
+
+    Raises:
+        DataError: HW101 to HW121, HW130, HW285.
+    """
+    source = Source(fspath(path), options.reading(), report)
+    form, columns, records = _open(source, options, labelled=True)
+    pairs, empty, skipped = [], 0, 0
+    for record in records:
+        pair = _pair(record, columns, source, labelled=True)
+        if pair is None:
+            continue
+        if pair.label == options.no_label:
+            skipped += 1
+            continue
+        empty += not (pair.first.strip() and pair.second.strip())
+        pairs.append(pair)
+    if skipped:
+        source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
+    if source.blank:
+        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    return PairData(pairs, source.path, form, columns, tuple(source.notes), empty, skipped)
+
+
+def read_pair_rows(
+    path: str | PathLike[str], options: PairOptions = DEFAULT, report: Report = stop
+) -> PairRows:
+    """Read a file of pairs record by record in constant memory; labels are optional, "-" is none.
+
+    Raises:
+        DataError: As `read_pairs`, at once or while iterating.
+    """
+    source = Source(fspath(path), options.reading(), report)
+    form, columns, records = _open(source, options, labelled=False)
+
+    def rows() -> Iterator[PairRow]:
+        for record in records:
+            pair = _pair(record, columns, source, labelled=False)
+            if pair is not None:
+                known = pair.label != options.no_label
+                yield PairRow(dict(record.fields), pair if known else replace(pair, label=None))
+
+    return PairRows(rows(), source.path, form, columns, tuple(source.notes))
+
+
+def _open(
+    source: Source, options: PairOptions, *, labelled: bool
+) -> tuple[str, PairColumns, Iterator[Record]]:
+    lines = lines_of(source.path, options.encoding, options.encoding_errors)
+    head, lines = look_ahead(lines, count=100)
+    form = options.format
+    if form is None:
+        form, reason = guess_format(source.path, head, labelled=True)
+        if form == "label-text" and all("\t" in text for _, text in head if text.strip()):
+            form = "tsv"
+        if form not in (*TABLES, "jsonl"):
+            found = f"the format {form} does not hold pairs"
+            advice = "give --format csv, tsv or jsonl"
+            raise source.error("HW130", found, expected="a table of two texts and a label", advice=advice)
+        source.notes.append(f"format {form} guessed {reason} - override with --format")
+    if form != "csv" and options.delimiter:
+        raise ConfigError(f"a delimiter does not apply to the format {form}; leave it out")
+    records = _table(form, lines, source, options) if form in TABLES else jsonl.read_records(lines, source)
+    sample, records = look_ahead(records)
+    if not sample:
+        raise source.error("HW103", "no records", expected="one pair of texts a line")
+    return form, choose_pair_columns(sample, source, options, labelled=labelled), records
+
+
+def _table(form: str, lines: Iterator[Line], source: Source, options: PairOptions) -> Iterator[Record]:
+    head, rows = look_ahead(TABLES[form](lines, source))
+    if options.header is None and head:
+        header = is_header(head, source, options)
+        source.options = replace(source.options, header=header)
+        told = f"line {head[0][0]} is a header" if header else "no header, columns are numbered"
+        source.notes.append(f"{told} - override with {'--no-header' if header else '--header'}")
+    return named(rows, source)
+
+
+def _pair(record: Record, columns: PairColumns, source: Source, *, labelled: bool) -> Pair | None:
+    first = _text(record, columns.first, source)
+    second = None if first is None else _text(record, columns.second, source)
+    if first is None or second is None:
+        return None
+    value = record.fields.get(columns.label or "")
+    label = as_text(value).strip() or None
+    if labelled and columns.label:
+        if label is None:
+            advice = "fill it in or remove the row"
+            source.report(source.error("HW120", "an empty label", record.line, advice=advice))
+            return None
+        if isinstance(value, dict | list):
+            found = f"the label {label[:40]} is a JSON array or object"
+            source.report(source.error("HW121", found, record.line, expected="one label a pair"))
+            return None
+    return Pair(first, second, label, record.line)
+
+
+def _text(record: Record, name: str, source: Source) -> str | None:
+    text = record.fields.get(name)
+    if isinstance(text, str):
+        return text
+    if name in record.fields:
+        found = f"the field {name!r} is {as_text(text) or 'null'}"
+        source.report(source.error("HW118", found, record.line, expected="a string"))
+    else:
+        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a text"))
+    return None
+
+
+def read_aligned_pairs(
+    first: str | PathLike[str],
+    second: str | PathLike[str],
+    labels: str | PathLike[str] | None = None,
+    options: PairOptions = DEFAULT,
+    report: Report = stop,
+) -> PairData:
+    """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
+
+    Args:
+        first: The file of the first texts, one a line; lines may be empty.
+        second: The file of the second texts.
+        labels: The file of the labels; without, labels are None.
+        options: The encoding, and `no_label`.
+        report: As in `read_pairs`.
+
+    Raises:
+        DataError: HW101 to HW106, HW120, HW286 (always raised).
+    """
+    paths = [fspath(path) for path in (first, second, labels) if path is not None]
+    source = Source(paths[-1], options.reading(), report)
+    files = [without_returns(lines_of(p, options.encoding, options.encoding_errors)) for p in paths]
+    pairs, empty, skipped = [], 0, 0
+    for number, (one, other, *gold) in enumerate(_aligned(files, paths), start=1):
+        label = gold[0].strip() if gold else None
+        if label == "":
+            source.report(source.error("HW120", "an empty label", number, advice="fill it in"))
+        elif label == options.no_label:
+            skipped += 1
+        else:
+            empty += not (one.strip() and other.strip())
+            pairs.append(Pair(one, other, label, number))
+    notes = (f"pairs without a label ({options.no_label!r}) left out: {skipped:,}",) if skipped else ()
+    columns = PairColumns(paths[0], paths[1], paths[2] if labels is not None else None)
+    return PairData(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)
+
+
+def _aligned(files: list[Iterator[Line]], paths: list[str]) -> Iterator[list[str]]:
+    for rows in zip_longest(*files):
+        if None in rows:
+            ended = paths[rows.index(None)]
+            going, row = next((path, row) for path, row in zip(paths, rows, strict=True) if row)
+            raise DataError(
+                "HW286",
+                f"{ended} ends before this line",
+                expected="as many lines in each of the aligned files",
+                path=going,
+                line=row[0],
+            )
+        yield [text for _, text in rows]

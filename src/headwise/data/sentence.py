@@ -1,0 +1,46 @@
+"""One sentence of a file of tagged sentences."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A sentence.
+
+    Attributes:
+        tokens: The tokens, at least one.
+        tags: A tag for each token; none at all where the file has none (prediction).
+        line: The line of the file, from 1, on which the first token stands.
+        heads: The number of the token that each depends on, from 1, and 0 for a root, if there is syntax.
+        columns: What else the file says, by the name of the column: a value for each token.
+        text: The sentence as it was written, where the file tells.
+        spans: Where each token stands in `text`: its first character and the one after its last. Words
+            that are written as one ("du" for "de le") and cannot be told apart share their span.
+        starts_document: Whether a document starts with this sentence.
+    """
+
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    line: int = 0
+    heads: tuple[int, ...] | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    text: str | None = None
+    spans: tuple[tuple[int, int], ...] | None = None
+    starts_document: bool = False
+
+
+def align(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
+    """Where each token stands in the text: its first character and the one after its last.
+
+    None if the text is anything but the tokens in their order, with any white space between them.
+    """
+    spans, at = [], 0
+    for token in tokens:
+        while text[at : at + 1].isspace():
+            at += 1
+        if not text.startswith(token, at):
+            return None
+        spans.append((at, at + len(token)))
+        at += len(token)
+    return None if text[at:].strip() else tuple(spans)

@@ -1,0 +1,238 @@
+"""Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike, fspath
+from typing import NamedTuple
+
+from headwise.data.archives import read_files
+from headwise.data.diagnosis import Finding
+from headwise.data.errors import DataError, Report, stop
+from headwise.data.files import Line
+from headwise.data.formats import conll, conllu_tags, slashed, trees
+from headwise.data.sentence import Tagged
+from headwise.data.source import Source, look_ahead
+from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
+from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
+from headwise.data.tag_sniff import guess_tagged_format
+from headwise.errors import ConfigError
+
+SHOWN = 5  # places named in a finding
+
+
+@dataclass(frozen=True)
+class TagColumns:
+    """The names of the columns of tokens, tags and heads, and of the others that were read along."""
+
+    token: str
+    tag: str | None
+    head: str | None = None
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaggedData:
+    """The sentences of a file (or of several members of a zip), and how they were read.
+
+    Attributes:
+        sentences: The sentences in the file's order.
+        path: The file as the user named it.
+        format: The name of its format.
+        columns: The columns of tokens, tags and heads.
+        notes: What was guessed or left out, for the user, one sentence each.
+        documents: The number (from 0) of the first sentence of each document, if the file tells documents.
+        findings: What looks like a mistake but can be used, for the doctor.
+        skipped: How many sentences were left out, as they could not be used.
+        files: Each file that was read, and the number of its first sentence.
+    """
+
+    sentences: list[Tagged]
+    path: str
+    format: str
+    columns: TagColumns
+    notes: tuple[str, ...] = ()
+    documents: tuple[int, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    skipped: int = 0
+    files: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens there are."""
+        return sum(len(sentence.tokens) for sentence in self.sentences)
+
+    @property
+    def tags(self) -> dict[str, int]:
+        """How many tokens each tag has, the most frequent first, then by name."""
+        return dict(sorted(_count(self.sentences).items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def entities(self) -> dict[str, int]:
+        """How many entities there are of each type; empty if tags mark no entities."""
+        return count_entities(self.sentences) if marks_entities(_count(self.sentences)) else {}
+
+    def where(self, sentence: int, token: int = 0) -> str:
+        """`path:line` of a token, by the numbers of its sentence and in it, both from 0.
+
+        The line is exact in files of columns, elsewhere that of the sentence's first token.
+        """
+        path = next((path for path, first in reversed(self.files) if first <= sentence), self.path)
+        return f"{path}:{_line(self.sentences[sentence], token, self.format)}"
+
+
+def read_tagged(
+    path: str | PathLike[str],
+    options: TagOptions = DEFAULT,
+    report: Report = stop,
+    *,
+    labelled: bool = True,
+) -> TaggedData:
+    """Read a file of tagged sentences into memory.
+
+    Args:
+        path: The file, plain or compressed; "-" is standard input; `archive.zip!member` is a member of a
+            zip, and a pattern (`archive.zip!folder/*.mrg`) several, by name, each a document.
+        options: What is not to be guessed.
+        report: Is given the `DataError` of a sentence that cannot be used. By default it raises; if it
+            returns, the sentence is left out and reading goes on.
+        labelled: Whether every token has to have a tag; if not, a sentence of which one lacks has none.
+
+    Raises:
+        DataError: HW101 to HW106 (the file), HW111, HW112 (columns), HW240 to HW245 (CoNLL-U), HW250 to
+            HW259.
+        ConfigError: An option does not apply to the format.
+    """
+    name, skipped = fspath(path), 0
+
+    def counting(error: DataError) -> None:
+        nonlocal skipped
+        report(error)
+        skipped += 1
+
+    found: list[tuple[str, Tagged]] = []
+    notes: list[str] = []
+    plan = None
+    for file, lines in read_files(name, options.encoding, options.encoding_errors):
+        source = Source(file, report=counting, notes=notes)
+        if plan is None:
+            head, lines = look_ahead(lines)
+            plan = _plan(head, source, options, labelled)
+        found += [(file, sentence) for sentence in plan.read(lines, source)]
+    if plan is None:
+        raise DataError("HW103", "no files", path=name)
+    bad = _report_strange(found, plan.format, counting) if labelled else set()
+
+    several = len({file for file, _ in found}) > 1
+    sentences: list[Tagged] = []
+    files: dict[str, int] = {}
+    documents: list[int] = []
+    starts = False
+    for index, (file, sentence) in enumerate(found):
+        starts = starts or sentence.starts_document or (several and file not in files)
+        if index in bad:
+            continue
+        if starts:
+            documents.append(len(sentences))
+        starts = False
+        files.setdefault(file, len(sentences))
+        sentences.append(sentence)
+    if documents and documents[0] > 0:
+        documents.insert(0, 0)
+    if skipped:
+        notes.append(f"sentences left out, as they cannot be used: {skipped:,}")
+    data = TaggedData(
+        sentences,
+        name,
+        plan.format,
+        plan.columns,
+        tuple(notes),
+        documents=tuple(documents),
+        skipped=skipped,
+        files=tuple(files.items()),
+    )
+    return replace(data, findings=tuple(_findings(data)))
+
+
+class _Plan(NamedTuple):
+    format: TaggedFormat
+    columns: TagColumns
+    read: Callable[[Iterator[Line], Source], Iterator[Tagged]]
+
+
+def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: bool) -> _Plan:
+    """How files are read, by the options and by the first lines of the first one."""
+    form = options.format
+    if form is None:
+        form, reason = guess_tagged_format(source.path, head)
+        source.notes.append(f"format {form} guessed {reason} - override with --format")
+    unused = {"token": options.token_column, "head": options.head_column} if form != "columns" else {}
+    if form in ("slash", "trees"):
+        unused["tag"] = options.tag_column
+    if given := next((name for name, asked in unused.items() if asked), None):
+        raise ConfigError(f"no {given} column to choose in {form}; leave out --{given}-column")
+    if form == "columns":
+        layout = conll.choose_layout(head, source, options, labelled=labelled)
+        names = layout.names
+        columns = TagColumns(
+            token=names[layout.token],
+            tag=None if layout.tag is None else names[layout.tag],
+            head=None if layout.head is None else names[layout.head],
+            others=tuple(names[i] for i in layout.others),
+        )
+        return _Plan(form, columns, partial(conll.read_sentences, layout=layout, labelled=labelled))
+    if form == "conllu":
+        tag = conllu_tags.tag_column(options.tag_column)
+        if not options.tag_column:
+            source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
+        others = tuple(name for name in conllu_tags.COLUMNS if name != tag)
+        read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
+        return _Plan(form, TagColumns("form", tag, "head", others), read)
+    columns = TagColumns("word", "tag")
+    if form == "slash":
+        spread = slashed.is_spread([text for _, text in head])
+        return _Plan(form, columns, partial(slashed.read_sentences, spread=spread))
+    return _Plan(form, columns, trees.read_sentences)
+
+
+def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, report: Report) -> set[int]:
+    """Report sentences with tags that are mistakes; their numbers."""
+    if form not in ("columns", "slash"):
+        return set()
+    tags = _count(sentence for _, sentence in found)
+    strange = strange_tags(tags)
+    places = list(places_of([sentence for _, sentence in found], strange))
+    usual = ", ".join(tag for tag, _ in tags.most_common(5) if tag not in strange)
+    for index, token in places:
+        file, sentence = found[index]
+        tag = sentence.tags[token]
+        advice = f"write {strange[tag]!r}" if strange[tag] else "correct it"
+        line = _line(sentence, token, form)
+        wrong, right = f"the tag {tag!r} of the token {sentence.tokens[token]!r}", f"tags such as {usual}"
+        report(DataError("HW252", wrong, expected=right, advice=advice, path=file, line=line))
+    return {index for index, _ in places}
+
+
+def _findings(data: TaggedData) -> Iterator[Finding]:
+    if data.format != "columns" or not marks_entities(_count(data.sentences)):
+        return
+    places = unopened(data.sentences)
+    if places:
+        index, token = places[0]
+        tag = data.sentences[index].tags[token]
+        goes = "entity goes" if len(places) == 1 else "entities go"
+        message = f"{len(places):,} {goes} on where none has begun, first {tag!r} (IOB2 begins with 'B')"
+        where = [data.where(*place) for place in places[:SHOWN]]
+        if len(places) > SHOWN:
+            where.append(f"and {len(places) - SHOWN:,} more")
+        fix = f"write 'B{tag[1:]}' for the first token of an entity"
+        yield Finding("warning", "HW253", message, tuple(where), fix)
+
+
+def _count(sentences: Iterable[Tagged]) -> Counter[str]:
+    return Counter(tag for sentence in sentences for tag in sentence.tags)
+
+
+def _line(sentence: Tagged, token: int, form: str) -> int:
+    return sentence.line + (token if form == "columns" else 0)

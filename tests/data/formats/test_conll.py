@@ -1,0 +1,189 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.formats.conll import choose_layout, circle, read_sentences, split_row
+from headwise.data.source import Source
+from headwise.data.tag_options import TagOptions
+
+CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-INTJ O"
+
+
+def read(text, *, labelled=True, report=None, **options):
+    lines = list(enumerate(text.split("\n"), start=1))
+    source = Source("a", **({"report": report} if report else {}))
+    layout = choose_layout(lines, source, TagOptions(**options), labelled=labelled)
+    return list(read_sentences(iter(lines), source, layout, labelled=labelled)), layout, source
+
+
+def tokens(text, **options):
+    return [list(zip(s.tokens, s.tags, strict=True)) for s in read(text, **options)[0]]
+
+
+def test_four_columns():
+    found, layout, source = read(CONLL03)
+    assert [(s.tokens, s.tags, s.line, s.starts_document) for s in found] == [
+        (("EU", "says"), ("I-ORG", "O"), 1, False),
+        (("Yes",), ("O",), 6, True),
+    ]
+    assert found[0].columns == {"pos": ("NNP", "VBZ"), "chunk": ("I-NP", "I-VP")}
+    assert layout.names == ("word", "pos", "chunk", "ner")
+    assert source.notes == [
+        "4 columns, separated by spaces or tabs: token='word', tag='ner' "
+        "- override with --token-column/--tag-column"
+    ]
+
+
+@pytest.mark.parametrize("column", ["pos", "2", "POS"])
+def test_the_tag_column_is_chosen_by_name_or_number(column):
+    assert tokens(CONLL03, tag_column=column)[0] == [("EU", "NNP"), ("says", "VBZ")]
+
+
+def test_line_ends_and_spaces_do_not_matter():
+    for text in (
+        "a\tO\r\nb\tB-x\r\n\r\nc\tO\r",
+        "a O  \n b B-x\n \t \nc O \n",
+        "a\t O\nb\tB-x \n\t\n\nc\tO\t\n\n",
+    ):
+        assert tokens(text) == [[("a", "O"), ("b", "B-x")], [("c", "O")]]
+
+
+def test_only_spaces_and_tabs_separate():
+    assert tokens("a\x85b O\n\u00a0 B-x\n\u2028 O") == [
+        [("a\x85b", "O"), ("\u00a0", "B-x"), ("\u2028", "O")]
+    ]
+    assert tokens("10 000\tO\nNew York\tB-x") == [[("10 000", "O"), ("New York", "B-x")]]
+    assert split_row("a\t\tb ", tabs=True) == ["a", "", "b"]
+
+
+def test_comments_and_number_signs():
+    text = "# id 7 x=1\n# text = #a b\n#\tO\na\tO\nb\tB-x\n\n# O\n#\tO\nc\tO"
+    found, *_ = read(text)
+    assert [s.tokens for s in found] == [("#", "a", "b"), ("#", "c")]
+    assert (found[0].text, found[0].spans) == ("#a b", ((0, 1), (1, 2), (3, 4)))
+    assert found[0].line == 3
+    assert found[1].text is None
+
+
+def test_a_text_of_other_words_is_not_taken():
+    assert read("# text = x y\na O\nb B-x")[0][0].text is None
+    assert read("# text = a b\n\na O\nb B-x")[0][0].text is None
+
+
+def test_documents_of_comments():
+    found, *_ = read("# newdoc\na\tO\nb\tB-x\n\nc\tO\n\n# newdoc\nd\tO")
+    assert [s.starts_document for s in found] == [True, False, True]
+
+
+def test_a_document_starts_after_a_sentence_that_cannot_be_used():
+    found, *_ = read("a O\nb B-x\n\n-DOCSTART- O\n\nc d e\n\nd O\ne O", report=lambda error: None)
+    assert [(s.tokens[0], s.starts_document) for s in found] == [("a", False), ("d", True)]
+
+
+def test_a_header_names_the_columns():
+    found, layout, source = read("Token\tPOS\tNER\nTom\tNNP\tB-PER\nran\tVBD\tO\n\nHe\tPRP\tO")
+    assert (layout.names, layout.token, layout.tag, layout.header) == (("Token", "POS", "NER"), 0, 2, 1)
+    assert found[0].tokens == ("Tom", "ran")
+    assert found[0].columns == {"POS": ("NNP", "VBD")}
+    assert source.notes[0] == "line 1 names the columns"
+
+
+def test_a_first_token_is_no_header():
+    assert tokens("Word NN\nText NN") == [[("Word", "NN"), ("Text", "NN")]]
+
+
+def test_ids_before_the_tokens_and_empty_columns_after_the_tags():
+    text = "1\tTom\tB-PER\t-\n2\tran\tO\t-\n\n1\tHe\tO\t-\n"
+    found, layout, _ = read(text)
+    assert found[0].tokens == ("Tom", "ran")
+    assert found[0].tags == ("B-PER", "O")
+    assert layout.others == (0, 3)
+
+
+def test_heads():
+    found, layout, _ = read("Tom\tNNP\t2\nran\tVBD\t0\n\nHe\tPRP\t3\nran\tVBD\t1\nfar\tRB\t0\n")
+    assert layout.names == ("word", "pos", "head")
+    assert [(s.heads, s.tags[0]) for s in found] == [((2, 0), "NNP"), ((3, 1, 0), "PRP")]
+    chosen, *_ = read("Tom 2 NNP x\nran 0 VBD y", head_column="2", tag_column="3")
+    assert (chosen[0].heads, chosen[0].columns) == ((2, 0), {"4": ("x", "y")})
+
+
+def test_numbers_that_are_no_heads():
+    assert tokens("a x 0\nb y 1\n\nc z 0\n")[0] == [("a", "0"), ("b", "1")]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "where"),
+    [
+        ("a N O\nb N\nc N O\nd N O", {}, ("HW250", 2, None)),
+        ("a O\nb O\nc d e", {}, ("HW250", 3, None)),
+        ("a O\nb B-x\n# x y = 3\nd O", {}, ("HW250", 3, None)),
+        ("a\tN\tO\nb\tO\nc\tN\tO", {}, ("HW250", 2, None)),
+        ("a\tN\tO\nb\tN\t\nc\tN\tO", {}, ("HW251", 2, 4)),
+        ("a O\nbc\nd B-x", {}, ("HW251", 2, 3)),
+        ("a\tO\nbc\t\nd\tB-x", {}, ("HW251", 2, 3)),
+        ("a\tO\n\tO\nd\tB-x", {}, ("HW251", 2, None)),
+        ("a\nb\n", {}, ("HW251", 1, None)),
+        ("", {}, ("HW103", None, None)),
+        ("-DOCSTART- O\n", {}, ("HW103", None, None)),
+        ("word tag\n", {}, ("HW103", None, None)),
+        ("word tag tag\na b c\n", {}, ("HW112", 1, None)),
+        ("a N O\nb N O", {"tag_column": "ner"}, ("HW111", None, None)),
+        ("a N O\nb N O", {"tag_column": "4"}, ("HW111", None, None)),
+        ("a 2 O\nb 3 O", {"head_column": "2"}, ("HW255", 2, None)),
+        ("a -1 O\nb x O", {"head_column": "2"}, ("HW255", 1, None)),
+        ("a 0 O\nb 3 O\nc 2 O", {"head_column": "2"}, ("HW256", 2, None)),
+        ("a 1 O\nb 0 O", {"head_column": "2"}, ("HW256", 1, None)),
+        ("\n".join(f"t{i % 9} w{i}" for i in range(40)), {}, ("HW254", 1, None)),
+    ],
+)
+def test_what_is_wrong_is_located(fails, text, options, where):
+    assert fails(lambda: read(text, **options)[0]) == where
+
+
+def test_messages_tell_what_was_expected():
+    with pytest.raises(Exception, match=r"a:2: a row of 2 columns; expected 4: word pos chunk ner"):
+        read("a N I-NP O\nb N\nc N B-NP I-x\nd N B-NP O")
+
+
+def test_words_as_tags_are_believed_if_asked_for():
+    text = "\n".join(f"t{i % 9} w{i}" for i in range(40))
+    assert len(tokens(text, tag_column="2")[0]) == 40
+
+
+def test_a_sentence_that_cannot_be_used_is_left_out():
+    errors = []
+    found, *_ = read("a O\nb B-x\n\nc O O\nd\n\ne O", report=errors.append)
+    assert [s.tokens for s in found] == [("a", "b"), ("e",)]
+    assert [(e.code, e.line) for e in errors] == [("HW250", 4)]
+
+
+def test_without_labels():
+    found, layout, _ = read("a\nb\n\nc\n", labelled=False)
+    assert [(s.tokens, s.tags) for s in found] == [(("a", "b"), ()), (("c",), ())]
+    assert layout.tag is None
+    found, *_ = read("a\tO\nb\t\n\nc\tO", labelled=False)
+    assert [s.tags for s in found] == [(), ("O",)]
+    assert read("a N\nb N", labelled=False, tag_column="ner")[0][0].tags == ()
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=7))
+@settings(max_examples=200, deadline=None)
+def test_circles_against_a_walk(heads):
+    heads = [head % (len(heads) + 1) for head in heads]
+
+    def on_circle(start):
+        word = start
+        for _ in heads:
+            word = heads[word - 1] if word else 0
+            if word == start:
+                return True
+        return False
+
+    members = {word for word in range(1, len(heads) + 1) if on_circle(word)}
+    found = circle(heads)
+    assert bool(found) == bool(members)
+    assert set(found) <= members
+    if found:
+        assert found[0] == min(found)
+        assert [heads[word - 1] for word in found] == [*found[1:], found[0]]

@@ -1,0 +1,66 @@
+import pytest
+
+from headwise.data.formats.slashed import is_spread, read_sentences
+from headwise.data.source import Source
+
+PENN = """\
+======================================
+
+[ Pierre/NNP Vinken/NNP ]
+,/,\x20
+[ 61/CD years/NNS ]
+old/JJ ./.
+
+[ No./NN 1\\/2/CD ]
+is/VBZ
+[ J./. K./NNP ]
+here/RB ./.
+''/''
+======================================
+[ The/DT end/NN ]"""
+
+
+def read(text, spread=False, report=None):
+    lines = enumerate(text.split("\n"), start=1)
+    source = Source("a", **({"report": report} if report else {}))
+    return list(read_sentences(iter(lines), source, spread=spread))
+
+
+def test_a_sentence_a_line():
+    found = read("\tThe/at jury/nn 1/2/cd\r\n\n  \n//: a\x85b/x")
+    assert [(s.tokens, s.tags, s.line) for s in found] == [
+        (("The", "jury", "1/2"), ("at", "nn", "cd"), 1),
+        (("/", "a\x85b"), (":", "x"), 4),
+    ]
+
+
+def test_sentences_spread_over_lines():
+    found = read(PENN, spread=True)
+    assert [(" ".join(s.tokens), s.line) for s in found] == [
+        ("Pierre Vinken , 61 years old .", 3),
+        ("No. 1\\/2 is J. K. here .", 8),
+        ("''", 12),
+        ("The end", 14),
+    ]
+    assert found[1].tags == ("NN", "CD", "VBZ", ".", "NNP", "RB", ".")
+    assert is_spread(PENN.split("\n"))
+    assert not is_spread(["The/at jury/nn", "a/b"])
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a/b\na/b c d/e", ("HW257", 2, 5)),
+        ("a/b /c", ("HW257", 1, 5)),
+        ("a/b cd/", ("HW251", 1, 7)),
+    ],
+)
+def test_what_is_wrong_is_located(fails, text, where):
+    assert fails(read, text) == where
+
+
+def test_a_sentence_with_a_mistake_is_left_out():
+    errors = []
+    found = read("a/b c /d\nd/e\nf/", report=errors.append)
+    assert [s.tokens for s in found] == [("d",)]
+    assert [e.code for e in errors] == ["HW257", "HW251"]

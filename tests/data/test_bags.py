@@ -1,0 +1,117 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from headwise.data.bags import BagOptions, read_bags
+
+PLAIN = "1,a,0.5,-2\n1,a,1e3,7\n0,b,3,4\n1,a,0,0\n"
+
+
+def shown(data):
+    return [(bag.id, bag.label, bag.instances.tolist(), bag.line) for bag in data.bags]
+
+
+EXPECTED = [("a", "1", [[0.5, -2], [1000, 7], [0, 0]], 1), ("b", "0", [[3, 4]], 3)]
+
+
+def test_label_bag_and_features(write):
+    data = read_bags(write("a.csv", PLAIN))
+    assert shown(data) == EXPECTED
+    assert data.bags[0].instances.dtype == np.float32
+    assert (data.instances, data.labels, data.features) == (4, {"0": 1, "1": 1}, ("3", "4"))
+    assert data.notes == (
+        "format csv guessed from the first line - override with --format",
+        "columns guessed: bag='2', label='1' - override with --bag-column/--label-column",
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text.rstrip("\n"),
+        lambda text: text.replace("\n", " \n").replace(",a", ", a"),
+        lambda text: text.replace(",", ";"),
+    ],
+)
+def test_line_ends_spaces_and_delimiters(write, change):
+    assert shown(read_bags(write("a.csv", change(PLAIN)))) == EXPECTED
+
+
+def test_a_header(write):
+    data = read_bags(write("a.csv", "x1,bag_id,bag_label,x2\n5,a,yes,6\n7,b,no,8\n"))
+    assert shown(data) == [("a", "yes", [[5, 6]], 2), ("b", "no", [[7, 8]], 3)]
+    assert data.features == ("x1", "x2")
+
+
+def test_bag_before_label(write):
+    data = read_bags(write("a.csv", "7,1,0.5\n8,1,0.5\n9,0,0.5\n7,1,2\n"))
+    assert [(bag.id, bag.label, len(bag.instances)) for bag in data.bags] == [
+        ("7", "1", 2),
+        ("8", "1", 1),
+        ("9", "0", 1),
+    ]
+
+
+def test_chosen_columns(write):
+    options = BagOptions("csv", bag_column="3", label_column="1", header=False)
+    data = read_bags(write("a.csv", "1,5,a\n0,6,b\n"), options)
+    assert shown(data) == [("a", "1", [[5]], 1), ("b", "0", [[6]], 2)]
+    assert data.notes == ()
+
+
+def test_uci(write):
+    text = "\nMUSK-1,1_1+1,42,-198,1.\nMUSK-1,1_1+2,43,-1,1.\nNON-MUSK-2,2_1+1,4,5,0.\n"
+    data = read_bags(write("clean1.data.gz", gzip.compress(text.encode())))
+    assert (data.format, data.features) == ("uci", ("3", "4"))
+    assert shown(data) == [
+        ("MUSK-1", "1", [[42, -198], [43, -1]], 2),
+        ("NON-MUSK-2", "0", [[4, 5]], 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ("1,a,0.5,x", "HW290"),
+        ("1,a,nan,1", "HW290"),
+        ("1,a,1,-inf", "HW290"),
+        ("1,a,1e39,1", "HW290"),
+        ("1,a,,1", "HW290"),
+        ("1,a,1_0,1", "HW290"),
+        ("1,a,1", "HW291"),
+        ("1,a,1,2,3", "HW291"),
+        ("0,a,1,2", "HW292"),
+        ("1,,1,2", "HW293"),
+        (",a,1,2", "HW120"),
+    ],
+)
+def test_what_is_wrong_is_located_and_left_out(write, fails, row, code):
+    path = write("a.csv", f"{PLAIN}{row}\n")
+    assert fails(lambda: read_bags(path).bags) == (code, 5, None)
+    errors = []
+    assert shown(read_bags(path, report=errors.append)) == EXPECTED
+    assert [(e.code, e.line) for e in errors] == [(code, 5)]
+
+
+def test_messages_name_the_other_line(write):
+    with pytest.raises(Exception, match=r"the bag 'a' has the label '0' here and '1' in line 1"):
+        read_bags(write("a.csv", PLAIN + "0,a,1,2"))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        ("", {}, "HW103"),
+        ("\n\n", {}, "HW103"),
+        ("1,a\n0,b\n", {}, "HW293"),
+        ("label,bag,x\n", {}, "HW113"),
+        ("x,x,y\n1,2,3\n", {}, "HW112"),
+        (PLAIN, {"bag_column": "5"}, "HW111"),
+        (PLAIN, {"bag_column": "1"}, "HW293"),
+    ],
+)
+def test_files_that_hold_no_bags(write, fails, text, options, code):
+    path = write("a.csv", text)
+    assert fails(lambda: read_bags(path, BagOptions(**options)).bags)[0] == code

@@ -1,0 +1,187 @@
+import json
+
+import pytest
+
+from headwise.data.pair import Pair, PairOptions
+from headwise.data.pair_columns import PairColumns
+from headwise.data.pairs import read_aligned_pairs, read_pair_rows, read_pairs
+from headwise.errors import ConfigError
+
+SNLI = [
+    {
+        "annotator_labels": ["neutral"],
+        "captionID": "1",
+        "gold_label": label,
+        "pairID": "1n",
+        "sentence1": f"Two women {i}.",
+        "sentence1_parse": "(ROOT (S two women))",
+        "sentence2": "They hug a lot .",
+        "sentence2_parse": "(ROOT (S they hug))",
+    }
+    for i, label in enumerate(["neutral", "-", "entailment", "-", "neutral"])
+]
+
+
+def jsonl(records):
+    return "\n".join(map(json.dumps, records))
+
+
+def test_snli_as_jsonl(write):
+    data = read_pairs(write("a.jsonl", jsonl(SNLI)))
+    assert data.pairs[1] == Pair("Two women 2.", "They hug a lot .", "entailment", 3)
+    assert (data.labels, data.skipped) == ({"neutral": 2, "entailment": 1}, 2)
+    assert data.columns == PairColumns("sentence1", "sentence2", "gold_label")
+    assert data.notes == (
+        "format jsonl guessed from the suffix .jsonl - override with --format",
+        "columns guessed: first='sentence1', second='sentence2', label='gold_label' "
+        "- override with --first-column/--second-column/--label-column",
+        "pairs without a label ('-') left out: 2",
+    )
+
+
+def test_snli_as_txt(write):
+    names = ["gold_label", "sentence1_binary_parse", "sentence1", "sentence2", "label1", "label2"]
+    rows = [[r["gold_label"], "( a b )", r["sentence1"], r["sentence2"], "neutral", ""] for r in SNLI]
+    text = "\n".join("\t".join(row) for row in [names, *rows])
+    data = read_pairs(write("snli_1.0_dev.txt", text))
+    assert (data.format, data.labels, data.skipped) == ("tsv", {"neutral": 2, "entailment": 1}, 2)
+    assert data.pairs[0].line == 2
+
+
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n" + "".join(
+    f"{i}\tA group of kids {i}\tA group of boys\t{i / 2}\tNEUTRAL\n" for i in range(1, 9)
+)
+
+
+def test_sick_with_either_label(write):
+    path = write("SICK_train.txt", SICK)
+    assert read_pairs(path).labels == {"NEUTRAL": 8}
+    scores = read_pairs(path, PairOptions(label_column="relatedness_score"))
+    assert [pair.label for pair in scores.pairs][:3] == ["0.5", "1.0", "1.5"]
+
+
+@pytest.mark.parametrize(
+    ("header", "label"),
+    [
+        ("premise,hypothesis,label", "label"),
+        ("id,question1,question2,is_duplicate", "is_duplicate"),
+        ("text_a,text_b,similarity", "similarity"),
+        ("s1,s2,score", "score"),
+        ("Sentence 1,Sentence 2,y", "y"),
+    ],
+)
+def test_usual_names(write, header, label):
+    names = header.split(",")
+    row = ",".join(["7"] * (len(names) - 3) + ["who are you", "who am i", "1"])
+    data = read_pairs(write("a.csv", f"{header}\n{row}\n{row}\n"))
+    assert data.pairs[1] == Pair("who are you", "who am i", "1", 3)
+    assert data.columns == PairColumns(names[-3], names[-2], label)
+
+
+def test_columns_found_by_what_is_in_them(write):
+    rows = [f"{'yes' if i % 2 else 'no'}\ta man number {i} walks\tsome person {i} moves" for i in range(6)]
+    data = read_pairs(write("a.tsv", "\n".join(rows)))
+    assert data.columns == PairColumns("2", "3", "1")
+    assert data.labels == {"no": 3, "yes": 3}
+    assert "no header, columns are numbered - override with --header" in data.notes
+
+
+def test_chosen_columns(write):
+    text = "x,a,b,c\nx1,one a,two b,p\nx2,three a,four b,q\n"
+    options = PairOptions(first_column="b", second_column="2", label_column="x")
+    data = read_pairs(write("a.csv", text), options)
+    assert data.pairs[0] == Pair("two b", "one a", "x1", 2)
+    partner = read_pairs(write("b.csv", text), PairOptions(second_column="b", label_column="c"))
+    assert partner.pairs[0] == Pair("one a", "two b", "p", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "where"),
+    [
+        ("a.csv", "a,b\n1,2\n3,4\n", {}, ("HW285", None, None)),
+        ("a.csv", "premise,hypothesis\na b c,d e f\nu v w,x y z\n", {}, ("HW285", None, None)),
+        ("a.csv", "premise,hypothesis,label\na,b,c\nd,e\n", {}, ("HW110", 3, None)),
+        ("a.csv", "premise,hypothesis,label\na,b,c\nd,e, \n", {}, ("HW120", 3, None)),
+        ("a.csv", "premise,hypothesis,label\n", {}, ("HW113", 1, None)),
+        ("a.csv", "s1,s2,label\na,b,c\n", {"label_column": "gold"}, ("HW111", None, None)),
+        ("a.csv", "s1,s2,label\na,b,c\n", {"first_column": "s3"}, ("HW111", None, None)),
+        ("a.jsonl", '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "label": 1}', {}, ("HW117", 2, None)),
+        (
+            "a.jsonl",
+            '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "s2": null, "label": 1}',
+            {},
+            ("HW118", 2, None),
+        ),
+        (
+            "a.jsonl",
+            '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "s2": "b", "label": [1]}',
+            {},
+            ("HW121", 2, None),
+        ),
+        ("a.txt", "__label__a some text\n__label__b other\n", {}, ("HW130", None, None)),
+        ("a.csv", "\n\n", {}, ("HW103", None, None)),
+        ("a.csv", "", {}, ("HW103", None, None)),
+    ],
+)
+def test_what_is_wrong_is_located(write, fails, name, text, options, where):
+    path = write(name, text)
+    assert fails(lambda: read_pairs(path, PairOptions(**options)).pairs) == where
+
+
+def test_records_that_cannot_be_used_are_left_out(write):
+    errors = []
+    text = "s1\ts2\tlabel\na\tb\tx\nc\td\ne\tf\t\ng\th\ty\n"
+    data = read_pairs(write("a.tsv", text), report=errors.append)
+    assert [pair.label for pair in data.pairs] == ["x", "y"]
+    assert [(e.code, e.line) for e in errors] == [("HW110", 3), ("HW120", 4)]
+
+
+def test_texts_stay_as_they_are(write):
+    text = "\ufeffs1\ts2\tlabel\r\n a\x85b \t\tx \r\n\r\nc\td\ty"
+    data = read_pairs(write("a.tsv", text))
+    assert data.pairs == [Pair(" a\x85b ", "", "x", 2), Pair("c", "d", "y", 4)]
+    assert (data.empty, data.notes[-1]) == (1, "blank lines passed over: 1")
+
+
+def test_rows_to_predict(write):
+    path = write("a.tsv", "id\ts1\ts2\n7\ta b\tc d\n8\te f\tg h\n")
+    rows = read_pair_rows(path)
+    assert rows.columns == PairColumns("s1", "s2", None)
+    assert [(row.fields["id"], row.pair) for row in rows] == [
+        ("7", Pair("a b", "c d", None, 2)),
+        ("8", Pair("e f", "g h", None, 3)),
+    ]
+    assert read_pair_rows(path, PairOptions(label_column="gold")).columns.label is None
+    labels = [row.pair.label for row in read_pair_rows(write("b.jsonl", jsonl(SNLI)))]
+    assert labels == ["neutral", None, "entailment", None, "neutral"]
+
+
+def test_two_columns_of_short_questions(write):
+    rows = "\n".join(f"who\t{i} is that" for i in range(9))
+    options = PairOptions(first_column="1", second_column="2")
+    assert sum(1 for _ in read_pair_rows(write("a.txt", rows), options)) == 9
+
+
+def test_a_delimiter_is_for_csv(write):
+    path = write("a.csv", "s1;s2;label\na;b;c\n")
+    assert read_pairs(path, PairOptions(delimiter=";")).labels == {"c": 1}
+    with pytest.raises(ConfigError, match="does not apply"):
+        read_pairs(path, PairOptions("tsv", delimiter=";"))
+
+
+def test_aligned_files(write):
+    files = [write("s1", "a b\r\n\nc"), write("s2", "\ufeffx\ny\nz\n"), write("labels", "p\n-\n q ")]
+    data = read_aligned_pairs(*files)
+    assert data.pairs == [Pair("a b", "x", "p", 1), Pair("c", "z", "q", 3)]
+    assert (data.skipped, data.format, data.columns) == (1, "aligned", PairColumns(*files))
+    bare = read_aligned_pairs(*files[:2])
+    assert ([pair.label for pair in bare.pairs], bare.empty) == ([None] * 3, 1)
+
+
+def test_aligned_files_of_different_lengths(write, fails):
+    files = [write("s1", "a\nb\nc"), write("s2", "x\ny"), write("labels", "p\nq\nr")]
+    with pytest.raises(Exception, match=r"s1:3: .*s2 ends before this line"):
+        read_aligned_pairs(*files)
+    assert fails(lambda: read_aligned_pairs(*files).pairs) == ("HW286", 3, None)
+    missing = [write("a", "a\nb"), write("b", "x\ny"), write("c", "p\n\n")]
+    assert fails(lambda: read_aligned_pairs(*missing).pairs) == ("HW120", 2, None)

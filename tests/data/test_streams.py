@@ -1,0 +1,150 @@
+import gzip
+import tracemalloc
+import zipfile
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data import streams
+from headwise.data.streams import count_symbols, read_hutter, read_stream, split_stream
+from headwise.data.symbols import choose_symbols
+from headwise.errors import ConfigError
+
+
+def round_trip(path, unit, **options):
+    symbols = choose_symbols(unit, count_symbols(path, unit))
+    stream = read_stream(path, symbols, **options)
+    return symbols.decode(stream.ids)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 1 << 18])
+def test_characters_are_those_of_the_file(write, monkeypatch, piece):
+    monkeypatch.setattr(streams, "PIECE", piece)
+    path = write("a", "\ufeffé\x85\r\n\r\r\n \u2028x \r")
+    assert round_trip(path, "characters") == "é\x85\n\r\n \u2028x \r"
+    assert count_symbols(path, "characters")["\n"] == 2
+
+
+@pytest.mark.parametrize("piece", [1, 4, 1 << 18])
+def test_words_with_ends_of_lines(write, monkeypatch, piece):
+    monkeypatch.setattr(streams, "PIECE", piece)
+    path = write("a", "\ufeff the\tdog \r\n\r\nno\x85space the")
+    assert round_trip(path, "words") == "the dog\n\nno\x85space the\n"
+    assert count_symbols(path, "words") == {"the": 2, "dog": 1, "no\x85space": 1, "<eos>": 3}
+
+
+def test_bytes_stay_as_they_are(write):
+    data = b"\xef\xbb\xbfa\r\n\0\xff"
+    path = write("a", data)
+    assert count_symbols(path, "bytes") == Counter(map(chr, data))
+    symbols = choose_symbols("bytes", count_symbols(path, "bytes"))
+    stream = read_stream(path, symbols)
+    assert bytes(ord(symbols.names[i]) for i in stream.ids) == data
+
+
+@pytest.mark.parametrize("unit", ["characters", "words", "bytes"])
+def test_numbers_on_disk_are_the_same(write, tmp_path, unit):
+    path = write("a.gz", gzip.compress(b"the dog\nthe cat " * 50))
+    symbols = choose_symbols(unit, count_symbols(path, unit))
+    stored = read_stream(path, symbols, store=tmp_path / "ids")
+    assert isinstance(stored.ids, np.memmap)
+    assert stored.ids.dtype == symbols.dtype
+    np.testing.assert_array_equal(stored.ids, read_stream(path, symbols).ids)
+
+
+def test_unknown_symbols_are_counted_or_refused(write, fails):
+    train, dev = write("train", "abab"), write("dev", "abcxa")
+    symbols = choose_symbols("characters", count_symbols(train, "characters"))
+    stream = read_stream(dev, symbols)
+    assert (len(stream), stream.unknown) == (5, 2)
+    strict = choose_symbols("characters", count_symbols(train, "characters"), unknown=False)
+    with pytest.raises(Exception, match=r"HW280.*dev: 'c' is not in the vocabulary"):
+        read_stream(dev, strict)
+
+
+def test_members_of_a_zip(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("train.txt", "a b\n")
+        file.writestr("test.txt", "c")
+    assert count_symbols(f"{tmp_path}/a.zip!train.txt", "words") == {"a": 1, "b": 1, "<eos>": 1}
+    assert round_trip(f"{tmp_path}/a.zip!test.txt", "characters") == "c"
+
+
+def test_files_that_cannot_be_read(write, tmp_path, fails):
+    for unit in ("characters", "words", "bytes"):
+        assert fails(count_symbols, write("empty", ""), unit)[0] == "HW103"
+        assert fails(count_symbols, str(tmp_path / "absent"), unit)[0] == "HW101"
+        cut = write("cut.gz", gzip.compress(b"abc" * 999)[:-9])
+        assert fails(count_symbols, cut, unit)[0] == "HW102"
+    for unit in ("characters", "words"):
+        assert fails(count_symbols, write("latin", b"ok\nna\xefve"), unit) == ("HW105", 2, 3)
+        assert fails(count_symbols, write("nul", b"ok\na\0"), unit) == ("HW106", 2, 2)
+        assert count_symbols(write("latin", b"\xef"), unit, "latin-1")["ï"] == 1
+        assert count_symbols(write("latin", b"\xef"), unit, "utf-8", "replace")["\ufffd"] == 1
+        with pytest.raises(ConfigError, match="unknown encoding"):
+            count_symbols(write("a", "a"), unit, "klingon")
+    symbols = choose_symbols("characters", Counter("a"))
+    assert fails(read_stream, write("mark", "\ufeff"), symbols)[0] == "HW103"
+    assert fails(lambda: read_stream(write("a", "a"), symbols, store=tmp_path).ids)[0] == "HW101"
+
+
+def test_parts_are_views(write, fails):
+    path = write("a", "abcabx")
+    symbols = choose_symbols("characters", Counter("abc"))
+    stream = read_stream(path, symbols)
+    first, second = split_stream(stream, (4, 2))
+    assert (symbols.decode(first.ids), symbols.decode(second.ids)) == ("abca", "b\ufffd")
+    assert (first.unknown, second.unknown) == (0, 1)
+    assert first.ids.base is not None
+    assert fails(split_stream, stream, (4, 3))[0] == "HW282"
+
+
+def test_enwik8_in_small(tmp_path, fails):
+    data = bytes(range(256)) * 10
+    with zipfile.ZipFile(tmp_path / "enwik8.zip", "w") as file:
+        file.writestr("enwik8", data)
+    path = tmp_path / "enwik8.zip"
+    parts = read_hutter(path, parts=(2304, 128, 128), store=tmp_path / "ids")
+    assert [len(part) for part in parts] == [2304, 128, 128]
+    symbols = parts.train.symbols
+    assert len(symbols) == 256
+    assert "".join(symbols.names[i] for part in parts for i in part.ids).encode("latin-1") == data
+    (tmp_path / "ids").unlink()
+    with pytest.raises(
+        Exception, match=r"HW282.*2,560 bytes; expected 100,000,000 \(90,000,000 \+ 5,000,000"
+    ):
+        read_hutter(path, store=tmp_path / "ids")
+    assert not (tmp_path / "ids").exists()
+
+
+@pytest.mark.parametrize(
+    ("unit", "lines"), [("characters", 200_000), ("words", 20_000), ("bytes", 200_000)]
+)
+def test_memory_does_not_grow_with_the_text(write, tmp_path, monkeypatch, unit, lines):
+    monkeypatch.setattr(streams, "PIECE", 1 << 14)
+    path = write("a.gz", gzip.compress(b"the dog and the cat \n" * lines, 1))
+    symbols = choose_symbols(unit, count_symbols(path, unit))
+    symbols.encode(b"the" if unit == "bytes" else "the")
+    tracemalloc.start()
+    stream = read_stream(path, symbols, store=tmp_path / "ids")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(stream) == lines * (6 if unit == "words" else 21)
+    assert peak < 4_000_000  # in memory the numbers of 200,000 lines, or 120,000 words, take more
+
+
+@given(st.binary(max_size=40), st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_any_pieces_give_the_same(tmp_path_factory, data, piece):
+    path = tmp_path_factory.mktemp("stream") / "a"
+    data = b"x" + data
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "PIECE", piece)
+        if b"\0" not in data:
+            expected = data.decode("latin-1").replace("\r\n", "\n")
+            assert count_symbols(path, "characters", "latin-1") == Counter(expected)
+        assert count_symbols(path, "bytes") == Counter(map(chr, data))

@@ -1,0 +1,106 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.sentence import Tagged
+from headwise.data.tag_checks import (
+    count_entities,
+    look_like_words,
+    marks_entities,
+    places_of,
+    strange_tags,
+    unopened,
+)
+
+
+def tagged(*sentences):
+    return [Tagged(tuple(tags.split()), tuple(tags.split())) for tags in sentences]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("O O B-PER I-PER", True),
+        ("O I B", True),
+        ("B-NP I-NP B-VP", True),
+        ("O O O", False),
+        ("O PER PER", False),
+        ("NN VB DT", False),
+        ("O S-LOC " + "B-x " * 20 + "0 0", True),
+        ("O B-x 0 0 0", False),
+    ],
+)
+def test_tags_of_entities(tags, expected):
+    assert marks_entities(Counter(tags.split())) is expected
+
+
+def test_zeros_and_strangers():
+    usual = "O " * 20 + "B-PER I-PER "
+    assert strange_tags(Counter((usual + "0 o PER").split())) == {"0": "O"}  # the others may be meant
+    assert strange_tags(Counter((usual * 3 + "0 o PER").split())) == {"0": "O", "o": "O", "PER": ""}
+    assert strange_tags(Counter(["O", "O", "PER", "PER", "0"])) == {"0": "O"}
+    assert strange_tags(Counter(["0", "1", "0", "O", "O", "O"])) == {}
+    assert strange_tags(Counter(["NN", "DT", "0"])) == {}
+
+
+def test_the_first_place_of_each_sentence():
+    assert list(places_of(tagged("a b", "x b b", "c"), ["b", "c"])) == [(0, 1), (1, 1), (2, 0)]
+
+
+def test_entities_that_go_on_unopened():
+    good = ["B-A I-A O B-B", "B-A B-A I-A"]
+    assert unopened(tagged(*good)) == []
+    assert unopened(tagged(*good, "O I-A", "I-B", "B-A I-B I-B")) == [(2, 1), (3, 0), (4, 1)]
+
+
+def test_iob1_is_no_mistake():
+    assert unopened(tagged("I-A I-A O I-B", "I-A B-A I-A")) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "counts"),
+    [
+        ("B-A I-A O B-A B-A I-B", {"A": 3, "B": 1}),  # IOB2, with a slip
+        ("I-A I-A B-A I-B O I-A", {"A": 3, "B": 1}),  # IOB1
+        ("S-A B-A I-A E-A S-A O E-B", {"A": 3, "B": 1}),  # BIOES
+        ("S-A I-A E-A I-A", {"A": 3}),  # an entity that has ended does not go on
+        ("B I O I", {"": 2}),
+        ("O O", {}),
+    ],
+)
+def test_entities_are_counted_in_every_scheme(tags, counts):
+    assert count_entities(tagged(tags)) == counts
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from("AB"), st.integers(1, 3), st.booleans()), max_size=6)))
+@settings(max_examples=60, deadline=None)
+def test_counts_do_not_depend_on_the_scheme(sentences):
+    def written(entities, scheme):
+        tags, before = [], None
+        for kind, length, gap in entities:
+            if gap:
+                tags, before = [*tags, "O"], None
+            first, inner, last = {"iob2": "BII", "bioes": "BIE", "iob1": "III"}[scheme]
+            if scheme == "iob1" and before == kind:
+                first = "B"
+            own = [first] + [inner] * (length - 1)
+            if scheme == "bioes":
+                own = ["S"] if length == 1 else [*own[:-1], last]
+            tags += [f"{prefix}-{kind}" for prefix in own]
+            before = kind
+        return Tagged(tuple(tags), tuple(tags))
+
+    expected = Counter(kind for entities in sentences for kind, _, _ in entities)
+    for scheme in ("iob1", "iob2", "bioes"):
+        found = [written(entities, scheme) for entities in sentences]
+        assert count_entities(found) == expected
+    assert unopened([written(entities, "iob2") for entities in sentences]) == []
+
+
+def test_words_are_told_from_tags():
+    words = [f"w{i}" for i in range(40)]
+    assert look_like_words(words, words)
+    assert not look_like_words(words[:20], words[:20])  # too few to tell
+    assert not look_like_words(["NN", "DT"] * 20, words)
