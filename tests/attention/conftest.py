@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 import torch
 
+from headwise.attention import banded
 from headwise.priors import Prior
 
 
@@ -47,6 +48,12 @@ def _inputs(lengths, heads, size, dtype=torch.float64, seed=0, value_size=None):
     random = torch.Generator().manual_seed(seed)
     shapes = [(sum(lengths), heads, n) for n in (size, size, value_size or size)]
     return [torch.randn(*shape, generator=random, dtype=torch.float64).to(dtype) for shape in shapes]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels():
+    """Tests wait for the compiler, where nothing is compiled yet."""
+    banded.prepare()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.attention import attention
-from headwise.attention.cross import _groups, cross_attention
+from headwise.attention.cross import _plan, cross_attention
 from headwise.errors import ConfigError
 from headwise.priors import Everything
 from headwise.ragged import Layout
@@ -107,15 +107,16 @@ def test_a_poisoned_text_spoils_only_itself(poison):
 
 def test_texts_are_grouped_by_their_sizes_and_plans_are_kept():
     queries, keys = Layout((1, 1, 1, 1, 30)), Layout((4, 100, 6, 0, 5))
-    groups = _groups(queries, keys)
-    rows = [group.queries.rows.tolist() for group in groups]
-    assert rows == [[1], [2], list(range(4, 34)), [0]]
-    assert [len(group.keys.rows) for group in groups] == [100, 6, 5, 4]
-    [together] = _groups(Layout((2, 2, 2)), Layout((9, 1, 5)))
-    assert together.mask is not None
-    assert together.mask.sum(-1).flatten().tolist() == [9, 5, 1]
-    assert _groups(queries, Layout((4, 100, 6, 0, 5))) is groups
-    assert _groups(queries, Layout((4, 100, 6, 1, 5))) is not groups
+    plan = _plan(queries, keys)
+    assert plan.groups == [[1], [2], [4], [0]]
+    assert plan.queries.shapes == [(1, 1), (1, 1), (1, 30), (1, 1)]
+    assert plan.keys.shapes == [(1, 100), (1, 6), (1, 5), (1, 4)]
+    together = _plan(Layout((2, 2, 2)), Layout((9, 1, 5)))
+    [mask] = together.masks
+    assert mask is not None
+    assert mask.sum(-1).flatten().tolist() == [9, 5, 1]
+    assert _plan(queries, Layout((4, 100, 6, 0, 5))) is plan
+    assert _plan(queries, Layout((4, 100, 6, 1, 5))) is not plan
 
 
 def test_inference_first_and_training_later_on_one_layout():

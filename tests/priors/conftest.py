@@ -22,6 +22,7 @@ from headwise.priors import (
     T5Buckets,
     TransformerXL,
     TreeBuckets,
+    TreeDistance,
     Window,
     WordDistance,
 )
@@ -32,11 +33,12 @@ fractions = st.fractions(min_value="1/40", max_value=3, max_denominator=40).map(
 )
 distances = st.floats(-2, 2, allow_nan=False).map(WordDistance)
 bands = st.one_of(
-    st.sampled_from([Everything(), Forward(), Backward(), Window(width=1)]), widths, fractions, distances
+    st.sampled_from([Everything(), Forward(), Backward(), Earlier(), Later(), Window(width=1)]),
+    *(widths, fractions, distances),
 )
 odd = st.none() | st.integers(0, 9).map(lambda k: 2 * k + 1)
 others = st.one_of(
-    st.sampled_from([Earlier(), Later()]),
+    st.builds(TreeDistance, st.floats(-2, 2), st.just("word")),
     st.builds(Gaussian, st.floats(0.1, 9), st.floats(-2, 2)),
     st.builds(Dilated, st.integers(1, 5), odd),
     st.builds(Shaw, st.integers(0, 9), st.booleans()),
@@ -77,7 +79,7 @@ def _sees(prior, query: int, key: int, length: int) -> bool:
             return near or _drawn(prior, query // prior.size, key // prior.size, length)
         case GlobalTokens():
             return min(query, key) < prior.count or _sees(prior.inner, query, key, length)
-        case Everything() | WordDistance() | Gaussian() | Rotary() | LearnedPrior():
+        case Everything() | WordDistance() | TreeDistance() | Gaussian() | Rotary() | LearnedPrior():
             return True
     raise NotImplementedError(prior)
 
@@ -86,7 +88,7 @@ def _scored(prior, query: int, key: int) -> float:
     match prior:
         case Sum():
             return sum(_scored(part, query, key) for part in prior.parts)
-        case WordDistance():
+        case WordDistance() | TreeDistance():  # without trees
             return -prior.alpha * abs(query - key)
         case Gaussian():
             return -abs((query - key) ** 2 / (2 * prior.sigma**2) + prior.offset)

@@ -14,7 +14,6 @@ from headwise.priors import (
     Earlier,
     Everything,
     Forward,
-    Gaussian,
     GlobalTokens,
     Later,
     Pairs,
@@ -23,7 +22,6 @@ from headwise.priors import (
     Rotary,
     Shaw,
     Sum,
-    T5Buckets,
     TransformerXL,
     TreeBuckets,
     TreeDistance,
@@ -64,8 +62,8 @@ def test_band_says_the_same_as_visible_and_score(any_band, visible, scored, leng
     assert band is not None
     assert band.left.dtype == band.right.dtype == torch.int64
     for n, left, right in zip(lengths.tolist(), band.left.tolist(), band.right.tolist(), strict=True):
-        assert 0 <= left <= max(n - 1, 0)
-        assert 0 <= right <= max(n - 1, 0)
+        assert -1 <= left <= max(n - 1, 0)
+        assert -1 <= right <= max(n - 1, 0)
         assert visible(prior, n) == [[i - left <= j <= i + right for j in range(n)] for i in range(n)]
     far = max(lengths.tolist())
     for distance in range(far):
@@ -120,18 +118,6 @@ def test_sees_self_and_only_self(prior, sees_self, only_self):
     assert (prior.sees_self, prior.only_self) == (sees_self, only_self)
 
 
-@pytest.mark.parametrize(
-    "prior",
-    [
-        *(Earlier(), Later(), Gaussian(2.0), Dilated(2), RandomBlocks(), TreeDistance()),
-        *(GlobalTokens(Window(width=3)), Rotary(), Shaw(), TransformerXL(), T5Buckets(), TreeBuckets()),
-    ],
-)
-def test_what_is_no_band_says_so_in_sums_as_well(prior, lengths):
-    assert prior.band(lengths) is None
-    assert (Forward() + prior).band(lengths) is None
-
-
 def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
     class Before(Prior):
         name = "before"
@@ -148,6 +134,18 @@ def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
     assert not (Before() + Window(width=1)).sees_self
     assert Before().band(torch.tensor([3])) is None
     assert (Before() + Forward()).band(torch.tensor([3])) is None
+
+
+@pytest.mark.parametrize("wrap", [lambda p: p, lambda p: Forward() + p, GlobalTokens])
+def test_who_uses_trees(wrap):
+    uses = {
+        TreeDistance(): "error",
+        TreeDistance(1.0, "word"): "word",
+        TreeBuckets(): "error",
+        Shaw(): "none",
+    }
+    assert {prior: wrap(prior).tree_use for prior in uses} == uses
+    assert (TreeBuckets() + wrap(TreeDistance(1.0, "word"))).tree_use == "error"
 
 
 def test_bias_is_the_score_where_visible():

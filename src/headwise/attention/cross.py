@@ -1,6 +1,7 @@
 """Attention from the rows of one ragged batch to the rows of another: sets, seeds, premise and hypothesis.
 
-Texts whose queries and keys are of similar number are padded together, inside this function only.
+Texts whose queries and keys are of similar number are padded together, inside this function only. What
+fills a place is a row of the same text, so that nothing of a text, not even a NaN, reaches another.
 """
 
 from collections.abc import Sequence
@@ -54,75 +55,114 @@ def cross_attention(
         with torch.autocast("cpu", enabled=False):
             q, k, v = query.float(), key.float(), value.float()
             return cross_attention(q, k, v, queries, keys, scale).bfloat16()
-    rows, outputs = [], []
-    for group in _groups(queries, keys):
-        q, k, v = group.queries.pad(query), group.keys.pad(key), group.keys.pad(value)
-        outputs.append(group.queries.unpad(scaled_dot_product_attention(q, k, v, group.mask, scale=scale)))
-        rows.append(group.queries.rows)
-    output = value.new_zeros((queries.total, *value.shape[1:]))
-    return output.index_copy(0, torch.cat(rows), torch.cat(outputs)) if rows else output
+    plan = _plan(queries, keys)
+    if not plan.groups:
+        return value.new_zeros((queries.total, *value.shape[1:]))
+    q, k, v = plan.queries.pad(query), plan.keys.pad(key), plan.keys.pad(value)
+    outputs = [
+        scaled_dot_product_attention(q_group, k_group, v_group, mask, scale=scale)
+        for q_group, k_group, v_group, mask in zip(q, k, v, plan.masks, strict=True)
+    ]
+    return plan.queries.unpad(outputs)
 
 
 @dataclass
 class _Side:
-    """The queries, or the keys, of a group of texts.
+    """The queries, or the keys, of all groups.
 
     Attributes:
-        texts: How many texts.
-        longest: Rows of the largest.
-        rows: Their rows in the whole batch.
-        flat: Places of these rows in the padded group, `text * longest + position`.
+        shapes: Texts and places of a text in each group.
+        source: `[places]`, the row that stands at each place.
+        place: `[rows]`, the place where each row stands.
+        rows: Which rows of the batch stand somewhere; None for all of them.
+        total: Rows of the batch.
     """
 
-    texts: int
-    longest: int
-    rows: Tensor
-    flat: Tensor
+    shapes: list[tuple[int, int]]
+    source: Tensor
+    place: Tensor
+    rows: Tensor | None
+    total: int
 
     @classmethod
-    def of(cls, layout: Layout, texts: list[int]) -> "_Side":
-        part = layout.select(texts)
-        starts = layout.offsets[:-1][torch.tensor(texts, device=layout.device)]
-        rows = starts[part.text_of] + part.positions
-        return cls(part.texts, part.longest, rows, part.text_of * part.longest + part.positions)
+    def of(cls, layout: Layout, groups: list[list[int]]) -> "_Side":
+        sizes, device = layout.sizes, layout.device
+        shapes = [(len(group), max(sizes[text] for text in group)) for group in groups]
+        whole = {"dtype": torch.int64, "device": device}
+        texts = torch.tensor([text for group in groups for text in group], **whole)
+        longest = torch.tensor([longest for count, longest in shapes for _ in range(count)], **whole)
+        text_of = torch.repeat_interleave(torch.arange(len(texts), device=device), longest)
+        starts = longest.cumsum(0) - longest
+        position = torch.arange(len(text_of), device=device) - starts[text_of]
+        lengths = layout.lengths[texts]
+        source = layout.offsets[texts][text_of] + position.minimum(lengths[text_of] - 1)
+        real = position < lengths[text_of]
+        rows = source[real]
+        ordered = rows.argsort()
+        place = real.nonzero().squeeze(1)[ordered]
+        return cls(shapes, source, place, rows[ordered] if len(rows) < layout.total else None, layout.total)
 
-    def pad(self, packed: Tensor) -> Tensor:
-        """`[total, heads, size]` -> `[texts, heads, longest, size]`."""
-        packed = packed.index_select(0, self.rows)
-        if len(self.rows) < self.texts * self.longest:
-            shape = (self.texts * self.longest, *packed.shape[1:])
-            packed = packed.new_zeros(shape).index_copy(0, self.flat, packed)
-        return packed.unflatten(0, (self.texts, self.longest)).transpose(1, 2)
+    def pad(self, packed: Tensor) -> list[Tensor]:
+        """`[total, heads, size]` -> `[texts, heads, longest, size]` for each group."""
+        places = packed.index_select(0, self.source).split(
+            [texts * longest for texts, longest in self.shapes]
+        )
+        return [
+            group.unflatten(0, shape).transpose(1, 2)
+            for group, shape in zip(places, self.shapes, strict=True)
+        ]
 
-    def unpad(self, padded: Tensor) -> Tensor:
-        """`[texts, heads, longest, size]` -> `[rows, heads, size]`."""
-        return padded.transpose(1, 2).flatten(0, 1).index_select(0, self.flat)
+    def unpad(self, groups: list[Tensor]) -> Tensor:
+        """`[texts, heads, longest, size]` of each group -> `[total, heads, size]`, 0 for rows in none."""
+        flat = [group.transpose(1, 2).flatten(0, 1) for group in groups]
+        values = (torch.cat(flat) if len(flat) > 1 else flat[0]).index_select(0, self.place)
+        if self.rows is None:
+            return values
+        return values.new_zeros((self.total, *values.shape[1:])).index_copy(0, self.rows, values)
 
 
 @dataclass
-class _Group:
-    """Texts that are padded together; `mask` `[texts, 1, 1, keys]` is True for the keys that there are,
-    None where all texts have the same number."""
+class _Plan:
+    """Which texts are padded together, and where their rows then stand.
 
+    Attributes:
+        groups: The texts of each group; those without queries or without keys are in none.
+        queries: Where the queries stand.
+        keys: Where the keys stand.
+        masks: For each group `[texts, 1, 1, keys]`, True for the keys that there are; None where all texts
+            have the same number.
+    """
+
+    groups: list[list[int]]
     queries: _Side
     keys: _Side
-    mask: Tensor | None
+    masks: list[Tensor | None]
+
+    @classmethod
+    def of(cls, queries: Layout, keys: Layout) -> "_Plan":
+        groups = _cut(queries.sizes, keys.sizes)
+        return cls(
+            groups,
+            _Side.of(queries, groups),
+            _Side.of(keys, groups),
+            [_mask([keys.sizes[text] for text in group], keys.device) for group in groups],
+        )
 
 
-def _groups(queries: Layout, keys: Layout) -> list[_Group]:
-    """The texts that have queries and keys, cut into groups; kept in the memo of the queries' layout."""
-    name = (_Group, keys.sizes)
+def _plan(queries: Layout, keys: Layout) -> _Plan:
+    """Kept in the memo of the queries' layout."""
+    name = (_Plan, keys.sizes)
     if name not in queries.memo:
         with torch.inference_mode(False):
-            queries.memo[name] = [_group(queries, keys, texts) for texts in _cut(queries.sizes, keys.sizes)]
+            queries.memo[name] = _Plan.of(queries, keys)
     return queries.memo[name]
 
 
-def _group(queries: Layout, keys: Layout, texts: list[int]) -> _Group:
-    sides = _Side.of(queries, texts), _Side.of(keys, texts)
-    counts = keys.lengths[torch.tensor(texts, device=keys.device)]
-    mask = torch.arange(sides[1].longest, device=keys.device) < counts[:, None]
-    return _Group(*sides, None if bool(mask.all()) else mask[:, None, None, :])
+def _mask(sizes: list[int], device: torch.device) -> Tensor | None:
+    if min(sizes) == max(sizes):
+        return None
+    places = torch.arange(max(sizes), device=device)
+    return (places < torch.tensor(sizes, device=device)[:, None])[:, None, None, :]
 
 
 def _cut(queries: Sequence[int], keys: Sequence[int]) -> list[list[int]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
@@ -57,24 +56,16 @@ class SelfAttention(nn.Module):
 
     def forward(self, x: Ragged) -> Ragged:
         """`x` of `[width]` rows -> the same layout, `[width]` rows."""
-        value = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
-        if len(self._looking) == len(self.priors):
-            mixed = self._attend(x, value, self._looking)
-        elif not self._looking:
-            mixed = value
-        else:
-            seen = self._attend(x, value[:, self._looking], self._looking)
-            mixed = value.index_copy(1, torch.tensor(self._looking, device=value.device), seen)
+        mixed = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
+        if self._looking:
+            query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
+            priors = tune(self.priors, self.learned)
+            mixed = attention(query, key, mixed, priors, x.layout, self.impl)
         return x.with_values(self.out(mixed.flatten(1)))
 
-    def _attend(self, x: Ragged, value: Tensor, heads: list[int]) -> Tensor:
-        query, key = (self._project(x.values, projection, heads) for projection in (self.query, self.key))
-        priors = tune(self.priors, self.learned)
-        priors = [priors[h] for h in heads]
-        return attention(query, key, value, priors, x.layout, self.impl)
-
-    def _project(self, values: Tensor, projection: nn.Linear, heads: list[int]) -> Tensor:
-        """The given heads of a projection: `[total, width]` -> `[total, heads, size]`."""
+    def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
+        """The heads of a projection that need it: `[total, width]` -> `[total, heads, size]`."""
+        heads = self._looking
         weight, bias = projection.weight, projection.bias
         if len(heads) < len(self.priors):
             sizes = (len(self.priors), self.head_size)

@@ -6,9 +6,9 @@ other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs
 allows and adds their scores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -17,6 +17,8 @@ from headwise.errors import ConfigError
 
 if TYPE_CHECKING:
     from headwise.priors.learned import LearnedPrior
+
+TreeUse = Literal["none", "error", "word"]
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,11 @@ class Band:
     """A prior compiled to what a fast kernel needs: a hard band and a slope on the distance.
 
     Query `i` of text `t` sees the keys `i - left[t] .. i + right[t]`, cut at the ends of the text, with
-    `-slope * |i - j|` added to the score.
+    `-slope * |i - j|` added to the score. Where nothing is left of that, it sees nothing.
 
     Attributes:
-        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text).
+        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text); -1 leaves out the own
+            position and all before it.
         right: Likewise, to the right.
         slope: Nonnegative or negative; 0 for a plain window.
     """
@@ -94,6 +97,12 @@ class Prior:
         """True where every position sees itself alone, whatever the text: such a head's output is its
         value, and it needs neither queries nor keys."""
         return False
+
+    @property
+    def tree_use(self) -> TreeUse:
+        """What it makes of a text without a dependency tree: an error, or the distance in the text in the
+        tree's place ("word"); "none" where it has no use for trees."""
+        return "none"
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         """Queries or keys `[..., n, size]` at the positions `place` `[n]` as they enter their product."""
@@ -170,6 +179,10 @@ class Sum(Prior):
         # What is learned may add to the value.
         return self.sees_self and not self.learned and any(part.only_self for part in self.parts)
 
+    @property
+    def tree_use(self) -> TreeUse:
+        return strictest(part.tree_use for part in self.parts)
+
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         for part in self.parts:
             rows = part.rotate(rows, place)
@@ -184,6 +197,12 @@ class Sum(Prior):
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.parts))
+
+
+def strictest(uses: Iterable[TreeUse]) -> TreeUse:
+    """What several priors together make of a text without a tree (see `Prior.tree_use`)."""
+    found = set(uses)
+    return "error" if "error" in found else "word" if "word" in found else "none"
 
 
 def check_whole(low: int, **values: int) -> None:

@@ -62,6 +62,9 @@ class Earlier(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key < pairs.query
 
+    def band(self, lengths: Tensor) -> Band:
+        return Band((lengths - 1).clamp(min=0), torch.full_like(lengths, -1))
+
     def __str__(self) -> str:
         return "earlier"
 
@@ -74,6 +77,9 @@ class Later(Prior):
 
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key > pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band(torch.full_like(lengths, -1), (lengths - 1).clamp(min=0))
 
     def __str__(self) -> str:
         return "later"

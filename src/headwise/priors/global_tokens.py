@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Pairs, Prior, check_whole
+from headwise.priors.base import Pairs, Prior, TreeUse, check_whole
 from headwise.priors.learned import LearnedPrior
 
 
@@ -47,6 +47,10 @@ class GlobalTokens(Prior):
     @property
     def sees_self(self) -> bool:
         return self.inner.sees_self
+
+    @property
+    def tree_use(self) -> TreeUse:
+        return self.inner.tree_use
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         return self.inner.rotate(rows, place)

@@ -4,6 +4,7 @@ A learned prior is data like any other. Its parameters live in a module that `Se
 all of its heads that have this prior and then, before it attends, puts into the prior's place (`tune`).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
@@ -118,10 +119,8 @@ class Tuned(Prior):
 
 def modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
     """The modules of all learned priors of a layer, one for each, in the order in which they come."""
-    return [
-        part.module(sum(part in prior.learned for prior in priors), head_size, width)
-        for part in _parts(priors)
-    ]
+    heads = Counter(part for prior in priors for part in prior.learned)
+    return [part.module(count, head_size, width) for part, count in heads.items()]
 
 
 def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor
 
-from headwise.priors.base import Pairs, check_whole
+from headwise.priors.base import Pairs, TreeUse, check_whole
 from headwise.priors.learned import Buckets, LearnedPrior
 from headwise.priors.tree_distance import check_fallback, tree_steps
 
@@ -38,6 +38,10 @@ class TreeBuckets(LearnedPrior):
             HeadwiseError: HW310, the batch has no trees and there is no fallback.
         """
         return tree_steps(pairs, self.fallback).long().clamp(max=self.furthest)
+
+    @property
+    def tree_use(self) -> TreeUse:
+        return self.fallback
 
     def module(self, heads: int, head_size: int, width: int) -> Buckets:
         return Buckets(self.bucket, heads, self.furthest + 1)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from torch import Tensor
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.priors.base import Pairs, Prior
+from headwise.priors.base import Pairs, Prior, TreeUse
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class TreeDistance(Prior):
         # In float64, where there is one, for the same reason as in WordDistance.
         return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
 
+    @property
+    def tree_use(self) -> TreeUse:
+        return self.fallback
+
     def __str__(self) -> str:
         return f"tree distance {self.alpha:g}"
 
@@ -58,7 +62,8 @@ def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
             "a head goes by the distance in the dependency tree, but the texts come without parses; "
             "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
             "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
-            "text instead with the fallback 'word' (--encoder.tree-fallback word)",
+            "text instead with the fallback 'word' (--encoder.tree-fallback word; in a list of priors "
+            "tree-distance(1, fallback=word))",
             code="HW310",
         )
     return distance

@@ -1,0 +1,216 @@
+"""Attention within bands, on the CPU, straight on ragged rows: nothing is padded, nothing is [n, n].
+
+Runs every head whose prior is a `Band` (windows, directions, distances, sums of these, everything), with
+the kernels of `headwise.attention.banded_kernels`. Work and memory grow with the band, not with the
+square of the text. Results do not depend on the number of threads, nor on the texts beside a text.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from headwise.attention import compiled
+from headwise.attention.compiled import Kernels
+from headwise.attention.threads import run_jobs
+from headwise.errors import ConfigError
+from headwise.priors import Band, Prior
+from headwise.ragged import Layout
+
+_PIECE = 512  # rows of a text that are one item of work
+_ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it
+_DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+
+def refuses(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
+    """Why `attention` cannot run this, or None where it can."""
+    for prior in priors:
+        if _band(prior, layout) is None:
+            return f"the prior {str(prior)!r} is no band"
+    if query.device.type != "cpu":
+        return f"it runs on the CPU, the rows are on {query.device.type}"
+    if query.dtype not in _DTYPES:
+        return f"it does not compute in {query.dtype}"
+    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
+        return "it cannot be traced"
+    ready = compiled.kernels()
+    return ready if isinstance(ready, str) else None
+
+
+def slower(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
+    """Why fused attention would be faster, or None where this is."""
+    return None
+
+
+def prepare() -> None:
+    """Wait until the kernels are compiled, about fifteen seconds where they never were, and use them in
+    this process.
+
+    Raises:
+        ConfigError: They cannot be compiled here.
+    """
+    ready = compiled.prepare()
+    if isinstance(ready, str):
+        raise ConfigError(f"banded attention cannot be prepared: {ready}")
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
+    """The same function as `headwise.attention.reference.attention`; see there.
+
+    What is stored in 16 bits is computed in float32. `query` and `key` may leave out the heads that see
+    only themselves.
+    """
+    return _Banded.apply(query, key, value, _Plan.of(layout, tuple(priors), query.shape[1]))
+
+
+class _Banded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, plan: "_Plan") -> Tensor:
+        q, k, v = _computable(query, key, value)
+        out = torch.empty_like(v, memory_format=torch.contiguous_format)
+        stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + _SPARE))
+        plan.run(_kernels().forward, (q, k, v, out), stats)
+        plan.copy_others(v, out)
+        ctx.save_for_backward(query, key, value, out, stats)
+        ctx.plan = plan
+        return out.to(query.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        *inputs, out, stats = ctx.saved_tensors
+        *rows, grad_out = _computable(*inputs, grad)
+        gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
+        ctx.plan.run(_kernels().backward, (*rows, out, grad_out, *gradients), stats)
+        ctx.plan.copy_others(grad_out, gradients[2])
+        return *(x.to(grad.dtype) for x in gradients), None
+
+
+_SPARE = 32  # the kernels read whole vectors, beyond the last row
+
+
+def _computable(*tensors: Tensor) -> list[Tensor]:
+    return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
+
+
+def _kernels() -> Kernels:
+    ready = compiled.kernels()
+    if isinstance(ready, str):
+        raise ConfigError(f"banded attention cannot run: {ready}")
+    return ready
+
+
+def _band(prior: Prior, layout: Layout) -> Band | None:
+    """The band of a prior, remembered with the layout."""
+    key = (_band, prior)
+    if key not in layout.memo:
+        with torch.inference_mode(False):
+            layout.memo[key] = prior.band(layout.lengths)
+    return layout.memo[key]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be computed for some priors on the texts of a batch; kept in the layout's memo.
+
+    Attributes:
+        items: `[items, 8]`, int64, see `headwise.attention.banded_kernels`; those of a text together.
+        pairs: `[items]`: about how many pairs of query and key each item and those before it have.
+        slopes: `[heads]`, float64.
+        others: The heads that have no query and key: their output is their value.
+        longest: Rows of the longest text.
+    """
+
+    items: np.ndarray
+    pairs: np.ndarray
+    slopes: np.ndarray
+    others: list[int]
+    longest: int
+
+    @classmethod
+    def of(cls, layout: Layout, priors: tuple[Prior, ...], queries: int) -> "_Plan":
+        """For priors of which those that see more than themselves have queries, or all where there are
+        `queries` for all."""
+        key = (cls, priors, queries)
+        if key not in layout.memo:
+            looking = [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
+            layout.memo[key] = cls._make(layout, priors, looking)
+        return layout.memo[key]
+
+    @classmethod
+    def _make(cls, layout: Layout, priors: tuple[Prior, ...], looking: list[int]) -> "_Plan":
+        bands = [band for h in looking if (band := _band(priors[h], layout)) is not None]
+        if len(bands) < len(looking):
+            raise ConfigError("banded attention needs priors that are bands")
+        lengths = layout.lengths.numpy()
+        starts = layout.offsets[:-1].numpy()
+        # One piece after the other: the text that it is of, and its first row in that text.
+        counts = -(-lengths // _PIECE)
+        text = np.repeat(np.arange(len(lengths)), counts)
+        begin = (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * _PIECE
+        end = np.minimum(begin + _PIECE, lengths[text])
+        items = np.empty((len(text), len(bands), 8), np.int64)
+        items[:, :, 0] = np.arange(len(bands))
+        items[:, :, 1] = looking
+        for place, column in enumerate((starts[text], lengths[text], begin, end), start=2):
+            items[:, :, place] = column[:, None]
+        for head, band in enumerate(bands):
+            items[:, head, 6] = band.left.numpy()[text]
+            items[:, head, 7] = band.right.numpy()[text]
+        items = items.reshape(-1, 8)
+        seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
+        pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
+        others = [h for h in range(len(priors)) if h not in looking]
+        return cls(items, pairs, np.array([band.slope for band in bands]), others, layout.longest)
+
+    def copy_others(self, source: Tensor, target: Tensor) -> None:
+        """The heads without query and key, from one tensor `[total, heads, size]` into another."""
+        for run in _runs(self.others):
+            target[:, run] = source[:, run]
+
+    def run(self, kernel: Callable[..., None], tensors: Sequence[Tensor], stats: Tensor) -> None:
+        """Call a kernel for all items, in as many threads as torch would use."""
+        if not len(self.items):
+            return
+        query, _, value = tensors[:3]
+        total, _, size = query.shape
+        steps = np.array([x.stride() for x in tensors], np.int64)
+        arrays = [_flat(x) for x in (*tensors, stats)]
+        numbers = (size, value.shape[2], total)
+        workspace = _kernels().workspace(*numbers[:2], self.longest)
+
+        def work(job: tuple[int, int]) -> None:
+            scratch = np.empty(workspace, arrays[0].dtype)
+            kernel(*arrays, steps, self.items[slice(*job)], self.slopes, *numbers, scratch)
+
+        threads = torch.get_num_threads() if self.pairs[-1] > _ALONE else 1
+        run_jobs(work, self._jobs(1 if threads == 1 else 4 * threads), threads)
+
+    def _jobs(self, count: int) -> list[tuple[int, int]]:
+        """Up to `count` ranges of items with about the same number of pairs."""
+        cuts = np.searchsorted(self.pairs, self.pairs[-1] * np.arange(1, count) / count)
+        cuts = np.unique([0, *cuts.tolist(), len(self.items)]).tolist()
+        return list(pairwise(cuts))
+
+
+def _runs(heads: list[int]) -> list[slice]:
+    """Neighbouring heads as slices."""
+    runs: list[slice] = []
+    for head in heads:
+        if runs and runs[-1].stop == head:
+            runs[-1] = slice(runs[-1].start, head + 1)
+        else:
+            runs.append(slice(head, head + 1))
+    return runs
+
+
+def _flat(x: Tensor) -> np.ndarray:
+    """The memory that a tensor's elements are in, from its first element on."""
+    steps = zip(x.shape, x.stride(), strict=True)
+    extent = 1 + sum((n - 1) * step for n, step in steps) if x.numel() else 0
+    return x.detach().as_strided((extent,), (1,)).numpy()

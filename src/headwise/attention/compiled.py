@@ -1,0 +1,197 @@
+"""The compiled kernels of banded attention: loaded from Numba's cache, or compiled beside the process.
+
+Compiling takes about fifteen seconds, once for each machine and version; loading takes less than one.
+Nobody waits for the former: a process that finds nothing compiled has it done by another one in the
+background, and works without. It keeps to that until it ends, so that its results do not depend on when
+the compiler was done.
+
+The environment variable HEADWISE_KERNELS says otherwise: `wait` compiles at once, `off` never uses them.
+"""
+
+import contextlib
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+VARIABLE = "HEADWISE_KERNELS"
+_STALE = 600  # seconds after which who was to compile is thought to be dead
+_SOURCES = ("simd.py", "banded_kernels.py")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The compiled functions of `headwise.attention.banded_kernels`."""
+
+    forward: Callable[..., None]
+    backward: Callable[..., None]
+    workspace: Callable[[int, int, int], int]
+
+
+_lock = threading.RLock()
+_decision: Kernels | str | None = None
+_compiler: subprocess.Popen[bytes] | None = None
+
+
+def kernels() -> Kernels | str:
+    """The kernels, or why this process does without them. The answer stays the same for a process, unless
+    it calls `prepare`."""
+    global _decision
+    if _decision is None:
+        with _lock:
+            if _decision is None:
+                _decision = _decide()
+    return _decision
+
+
+def prepare() -> Kernels | str:
+    """Like `kernels`, but waits until the kernels are compiled, and decides anew."""
+    global _decision
+    with _lock:
+        module = _module()
+        if isinstance(module, ModuleType):
+            while not _ready(module) and _at_work(module):
+                time.sleep(0.1)
+        _decision = module if isinstance(module, str) else _load(module)
+        return _decision
+
+
+def _decide() -> Kernels | str:
+    mode = os.environ.get(VARIABLE, "background")
+    if mode == "off":
+        return f"it is switched off by {VARIABLE}=off"
+    if mode == "wait":
+        return prepare()
+    module = _module()
+    if isinstance(module, str):
+        return module
+    if _ready(module):
+        return _load(module)
+    return _compile_in_background(module)
+
+
+def _module() -> ModuleType | str:
+    """The kernels before they are compiled, or why there are none."""
+    try:
+        import numba.core.config
+
+        if numba.core.config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
+            return "Numba is switched off by NUMBA_DISABLE_JIT"
+        from headwise.attention import banded_kernels
+    except ImportError as error:
+        return f"Numba cannot be imported ({error})"
+    except RuntimeError as error:
+        return f"Numba finds no folder to keep compiled kernels in, set NUMBA_CACHE_DIR ({error})"
+    return banded_kernels
+
+
+def _load(module: ModuleType) -> Kernels:
+    """The kernels from Numba's cache, or compiled now."""
+    found = _ready(module)
+    for kernel in (module.forward, module.backward):
+        for signature in module.SIGNATURES[kernel]:
+            kernel.compile(signature)
+        if not found and kernel.stats.cache_hits:
+            # Numba's cache is by the file of a function, not by that of the functions it calls.
+            kernel.recompile()
+        kernel.disable_compile()
+    if not found:
+        _note(module)
+    return Kernels(module.forward, module.backward, module.workspace)
+
+
+def _key() -> str:
+    """What the compiled kernels depend on."""
+    import llvmlite
+    import llvmlite.binding as llvm
+    import numba
+
+    parts = [numba.__version__, llvmlite.__version__, platform.python_version(), sys.prefix]
+    parts += [llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+    digest = hashlib.sha256("\n".join(parts).encode())
+    for name in _SOURCES:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _folder(module: ModuleType) -> Path:
+    return Path(module.forward.stats.cache_path)
+
+
+def _mark(module: ModuleType) -> Path:
+    """The file which says that the kernels are compiled, with the names of the files that they are in."""
+    return _folder(module) / f"headwise-{_key()}.ready"
+
+
+def _ready(module: ModuleType) -> bool:
+    try:
+        names = _mark(module).read_text().split("\n")
+        return all((_folder(module) / name).exists() for name in names)
+    except OSError:
+        return False
+
+
+def _note(module: ModuleType) -> None:
+    names = sorted(path.name for path in _folder(module).glob("banded_kernels.*.nb?"))
+    mark = _mark(module)
+    part = mark.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):  # then it is compiled again
+        part.write_text("\n".join(names))
+        part.replace(mark)
+
+
+def _at_work(module: ModuleType) -> bool:
+    """Whether a compiler has been started and not yet ended."""
+    claim = _mark(module).with_suffix(".claim")
+    try:
+        return time.time() - claim.stat().st_mtime < _STALE
+    except OSError:
+        return False
+
+
+def _compile_in_background(module: ModuleType) -> str:
+    """Start the compiler, if no other process has; returns why this process does without."""
+    global _compiler
+    told = "its kernels are being compiled for the next process"
+    if _at_work(module):
+        return told
+    claim = _mark(module).with_suffix(".claim")
+    code = f"from headwise.attention import compiled; compiled.compile_for_others({str(claim)!r})"
+    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    try:
+        claim.parent.mkdir(parents=True, exist_ok=True)
+        claim.write_text("")
+        os.utime(claim)
+        _compiler = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            claim.unlink()
+        return f"its kernels cannot be compiled in the background ({error}); call prepare()"
+    _compiler.returncode = 0  # nobody waits for it: without this, Python warns that it still runs
+    return told
+
+
+def compile_for_others(claim: str) -> None:
+    """What the process in the background does."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    try:
+        module = _module()
+        if isinstance(module, ModuleType):
+            _load(module)
+    finally:
+        Path(claim).unlink(missing_ok=True)

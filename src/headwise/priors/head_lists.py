@@ -1,0 +1,143 @@
+"""parse_heads and parse_layers: which prior sits on which head, as text.
+
+    layers := heads ("|" heads)*
+    heads  := item (";" item)*
+    item   := (prior or alibi) ["*" count]
+
+for instance `window(3)*4; forward + tree-distance(1)*2; everything*2`. How a prior is spelled:
+`headwise.priors.spell`. `alibi(8)` and `alibi(8, halves)` are the 8 priors that the function `alibi` gives.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import get_type_hints
+
+from headwise.errors import ConfigError
+from headwise.priors.alibi import alibi
+from headwise.priors.base import Prior, Sum
+from headwise.priors.global_tokens import GlobalTokens
+from headwise.priors.spell import Reader
+
+Group = list[tuple[Prior, int]]  # the priors of a layer, each with the number of heads that follow with it
+
+MOST = 1 << 15  # priors on all heads of all layers, the parts of sums counted: texts may be hostile
+
+_COUNT = re.compile(r"\d{1,5}(?![\w.])")
+_ALIBI = re.compile(r"alibi(?![\w-])")
+
+
+def parse_heads(text: str | Sequence[str], heads: int) -> tuple[Prior, ...]:
+    """One prior for each head.
+
+    Args:
+        text: Items with semicolons between them; several texts are the same as one with semicolons between
+            them. Fewer items than heads are repeated in turn.
+        heads: How many there are.
+
+    Raises:
+        ConfigError: The text spells no priors (says what is wrong where), or their number does not divide
+            the number of heads.
+    """
+    [priors] = parse_layers(text, heads, 1)
+    return priors
+
+
+def parse_layers(text: str | Sequence[str], heads: int, layers: int) -> tuple[tuple[Prior, ...], ...]:
+    """One prior for each head of each layer.
+
+    Args:
+        text: As for `parse_heads`, with `|` between layers, the lowest first. Fewer than there are layers
+            are repeated in turn: one for all of them, two for every other.
+        heads: Heads of a layer.
+        layers: How many there are.
+
+    Raises:
+        ConfigError: As for `parse_heads`; or the number of layers in the text does not divide `layers`.
+    """
+    if heads * layers > MOST:
+        raise ConfigError(f"{heads} heads in {layers} layers: priors as text are possible for {MOST} heads")
+    groups = _groups(text)
+    _check_turns(len(groups), layers, "layer")
+    made, parts = [], 0
+    for group in groups:
+        priors = [prior for prior, count in group for _ in range(count)]
+        _check_turns(len(priors), heads, "head")
+        turns = heads // len(priors)
+        made.append(tuple(priors) * turns)
+        parts += turns * sum(count * _size(prior) for prior, count in group)
+    turns = layers // len(groups)
+    if parts * turns > MOST:
+        raise ConfigError(
+            f"the priors of all heads have {parts * turns} parts; at most {MOST} are possible"
+        )
+    return tuple(made) * turns
+
+
+def check_spelling(text: str | Sequence[str]) -> None:
+    """Check a text whose numbers of heads and layers are not yet known.
+
+    Raises:
+        ConfigError: It spells no priors of heads.
+    """
+    _groups(text)
+
+
+def _groups(text: str | Sequence[str]) -> list[Group]:
+    if not isinstance(text, str):
+        if not all(isinstance(part, str) for part in text):
+            raise ConfigError(
+                f"the priors of heads are spelled as texts such as 'window(3)*2', got {text!r}"
+            )
+        text = "; ".join(text)
+    reader = Reader(text)
+    groups = [_group(reader)]
+    while reader.sign("|"):
+        groups.append(_group(reader))
+    reader.end()
+    return groups
+
+
+def _group(reader: Reader) -> Group:
+    """What stands up to the end of a layer."""
+    group: Group = []
+    heads = 0
+    while not group or reader.sign(";"):
+        start = reader.skip()
+        priors = _alibi(reader) if reader.take(_ALIBI) else [reader.prior()]
+        count = 1
+        if reader.sign("*"):
+            found = reader.take(_COUNT)
+            count = int(found[0]) if found else 0
+            if count < 1:
+                reader.fail("expected how many heads, at least 1")
+        heads += len(priors) * count
+        if heads > MOST:
+            reader.fail(f"more than {MOST} heads", start)
+        group += [(priors[0], count)] if len(priors) == 1 else [(prior, 1) for prior in priors] * count
+    return group
+
+
+def _alibi(reader: Reader) -> Sequence[Prior]:
+    start = reader.skip()
+    given = reader.arguments("alibi", {"heads": int, "sided": get_type_hints(alibi)["sided"]}, ["heads"])
+    if given["heads"] > MOST:
+        reader.fail(f"more than {MOST} heads", start)
+    try:
+        return alibi(**given)
+    except ConfigError as error:
+        reader.fail(error.args[0], start)
+
+
+def _check_turns(given: int, number: int, what: str) -> None:
+    if number % given:
+        raise ConfigError(
+            f"priors are given for {given} {what}s, and there are {number}: give as many, or a number that "
+            f"divides it to be repeated in turn, or set {what}s to {given}"
+        )
+
+
+def _size(prior: Prior) -> int:
+    """How many priors it consists of."""
+    if isinstance(prior, GlobalTokens):
+        return 1 + _size(prior.inner)
+    return sum(map(_size, prior.parts)) if isinstance(prior, Sum) else 1
