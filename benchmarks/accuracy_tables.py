@@ -3,7 +3,6 @@
 import json
 import statistics
 from collections.abc import Callable, Mapping
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -21,35 +20,30 @@ FIELDS: dict[str, Callable[[Run], float | None]] = {
 
 
 def print_tables(found: Found, paper: Mapping[str, Mapping[str, float]]) -> None:
-    """Accuracy by data set and system beside the papers', paired differences, and what it costs."""
+    """Accuracy by system and data set, the papers' figures, paired differences, and what it costs."""
     tasks = list(found)
     systems = list(found[tasks[0]])
     domains = [task for task in tasks if task.startswith("mtl16/")]
+    mean = [f"mean of {len(domains)} domains"] if len(domains) > 1 else []
     for title, field in FIELDS.items():
-        shown = [system for system in systems if any(values(found[task][system], field) for task in tasks)]
-        if not shown:
-            continue
-        header = [title]
-        for system in shown:
-            header += [system, "paper"] if in_paper(system, paper) else [system]
-        print(f"\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
-        for task in tasks:
-            cells = [task]
-            for system in shown:
-                cells.append(spread(values(found[task][system], field)))
-                if in_paper(system, paper):
-                    cells.append(str(paper.get(task, {}).get(system, "-")))
-            print_row(cells)
-        if len(domains) > 1:
-            cells = [f"mean of {len(domains)} domains"]
-            for system in shown:
-                cells.append(spread(means_by_seed(found, domains, system, field)))
-                if in_paper(system, paper):
-                    cells.append(f"{statistics.mean(paper[task][system] for task in domains):.2f}")
-            print_row(cells)
+        print_header([title, *tasks, *mean])
+        for system in systems:
+            runs = [values(found[task][system], field) for task in tasks]
+            if any(runs):
+                means = means_by_seed(found, domains, system, field)
+                print_row([system, *map(spread, runs), *([spread(means)] if mean else [])])
+    print_header(["the papers", *tasks, *mean])
+    for system in systems:
+        figures = [paper[task].get(system) for task in tasks]
+        if any(figures):
+            own = [figure for task in domains if (figure := paper[task].get(system))]
+            average = [f"{statistics.mean(own):.2f}" if own else "-"] if mean else []
+            print_row([system, *(f"{figure or '-'}" for figure in figures), *average])
     print()
-    for first, second in combinations(systems, 2):
-        print_paired(found, domains, first, second)
+    for rival in ("transformer", "tfidf-svm"):
+        for system in systems:
+            if system != rival and rival in systems:
+                print_paired(found, domains, system, rival)
     print_costs(found, domains, systems)
 
 
@@ -57,8 +51,8 @@ def values(runs: list[Run], field: Callable[[Run], float | None]) -> list[float]
     return [value for run in runs if (value := field(run)) is not None]
 
 
-def in_paper(system: str, paper: Mapping[str, Mapping[str, float]]) -> bool:
-    return any(system in figures for figures in paper.values())
+def print_header(cells: list[str]) -> None:
+    print(f"\n| {' | '.join(cells)} |\n|{'---|' * len(cells)}")
 
 
 def print_row(cells: list[str]) -> None:
@@ -117,7 +111,7 @@ def print_paired(found: Found, domains: list[str], first: str, second: str) -> N
 def print_costs(found: Found, domains: list[str], systems: list[str]) -> None:
     """Time, size and speed, medians over the runs on the domains."""
     header = ["median over runs", "training seconds", "best epoch", "encoder parameters", "test texts/s"]
-    print(f"\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
+    print_header(header)
     for system in systems:
         runs = [run for task in domains for run in found[task][system] if "parameters" in run]
         if not runs:

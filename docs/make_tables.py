@@ -3,6 +3,7 @@
 A table stands between `<!-- table: name -->` and `<!-- end -->`; a test checks that all are up to date.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -14,10 +15,14 @@ from docstring_parser import parse_from_object
 from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
+from headwise.features.parse import SyntaxConfig
+from headwise.features.pretrained import PretrainedConfig
 from headwise.priors import head_counts
 from headwise.recipe import size_defaults
 
 DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "benchmarks" / "results"
+SPEED = RESULTS / "speed.json"
 
 _TABLE = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -36,6 +41,8 @@ def shown(value: Any) -> str:
         return f"`{' '.join(map(str, value))}`"
     if isinstance(value, int):
         return f"{value:,}"
+    if value is None or value == "":
+        return "-"
     return f"{value:g}" if isinstance(value, float) else f"`{value}`"
 
 
@@ -67,7 +74,11 @@ def defaults() -> str:
 
 def encoder(name: str) -> str:
     """The settings of an encoder, from the docstrings of its configuration."""
-    config = ENCODERS[name][1]
+    return settings(ENCODERS[name][1])
+
+
+def settings(config: type) -> str:
+    """The settings of a configuration, from the docstrings of its fields."""
     help_of = {param.arg_name: param.description for param in parse_from_object(config).params}
     rows = [
         [f"`{field.name}`", shown(field.default), " ".join((help_of[field.name] or "").split())]
@@ -94,11 +105,89 @@ def heads() -> str:
     return table(["alpha", "layer 1", "layer 2", "layer 3"], rows)
 
 
+def set_tasks() -> str:
+    """What benchmarks/set_tasks.py has measured, beside the paper: one row for each score of a run."""
+    rows = []
+    for path in sorted((RESULTS / "set_tasks").glob("*.json")):
+        run = json.loads(path.read_text(encoding="utf-8"))
+        steps = f"{run['steps']:,} ({run['processor_seconds'] / 60:.0f} min)"
+        for score, value in run["scores"].items():
+            beside = {name: values.get(score) for name, values in run["references"].items()}
+            told = ", ".join(f"{name} {number:.4g}" for name, number in beside.items() if number)
+            paper = run["paper"].get(score)
+            rows.append(
+                [run["task"], f"`{run['model']}`", score, steps, f"{value:.4f}"]
+                + ["-" if paper is None else f"{paper:.4f}", told or "-"]
+            )
+    return table(["task", "model", "score", "steps (processor time)", "ours", "paper", "references"], rows)
+
+
+def speed() -> str:
+    """The ratios of benchmarks/speed.py with their bars, where it has been run."""
+    rows, machines = [], {}
+    for part, found in speed_parts().items():
+        machine = found["environment"]
+        training = " --training" * bool(found["details"].get("training"))
+        command = f"`--only {part} --threads {machine['threads']}{training}`"
+        rows += [[row["what"], number(row), bar(row), command] for row in found["rows"]]
+        name = (
+            f"{machine['processor']}, {machine['threads']} of {machine['cores']} cores, {machine['clock']}, "
+            f"load {machine['load']:.1f}, torch {machine['torch']}"
+        )
+        machines.setdefault(name, []).append(part)
+    if not rows:
+        return "\nNot measured yet.\n\n"
+    told = [f"{', '.join(parts)}: {name}." for name, parts in machines.items()]
+    return table(["what", "measured", "bar", "command"], rows) + "\n".join(told) + "\n\n"
+
+
+def number(row: dict[str, Any]) -> str:
+    """A value of benchmarks/speed.py in three digits, with its unit."""
+    value = row["value"]
+    return f"{value:,.0f} {row['unit']}" if abs(value) >= 100 else f"{value:.3g} {row['unit']}"
+
+
+def bar(row: dict[str, Any]) -> str:
+    """What is asked for, and whether it is met."""
+    return f"{row['bar']}, {'met' if row['met'] else '**not met**'}" if row["bar"] else "-"
+
+
+def growth() -> str:
+    """Time and memory for each word, by encoder and length."""
+    cases = speed_parts().get("scaling", {"details": {"cases": []}})["details"]["cases"]
+    if not cases:
+        return "\nNot measured yet.\n\n"
+    systems = list(dict.fromkeys(case["system"] for case in cases))
+    found = {(case["words"], case["system"]): case for case in cases}
+
+    def cell(case: dict[str, Any] | None) -> str:
+        if case is None:
+            return "-"
+        peak = case["peak_kib_per_word"]
+        return f"{case['microseconds_per_word']:.0f}" + (f" / {peak:.0f}" if peak else "")
+
+    rows = [
+        [f"{length:,}", *(cell(found.get((length, system))) for system in systems)]
+        for length in sorted({length for length, _ in found})
+    ]
+    return table(["words of a text", *systems], rows)
+
+
+def speed_parts() -> dict[str, Any]:
+    """The parts of benchmarks/speed.py that have been run, by name."""
+    return json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else {}
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "codes": error_codes,
     "defaults": defaults,
     "encoders": encoders,
+    "growth": growth,
     "heads": heads,
+    "set-tasks": set_tasks,
+    "speed": speed,
+    "pretrained": lambda: settings(PretrainedConfig),
+    "syntax": lambda: settings(SyntaxConfig),
     **{f"encoder:{name}": lambda name=name: encoder(name) for name in ENCODERS},
 }
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,20 +15,21 @@ from headwise.ragged import Ragged
 
 LENGTHS = [(), (0,), (1,), (3, 0, 1, 4)]
 WIDTH = 3
+CLS_WIDTH = 2
 
 
 def encoded_of(lengths, *, summary=True, seed=0) -> Encoded:
     random = torch.Generator().manual_seed(seed)
 
-    def rows(n):
-        return torch.randn(n, WIDTH, generator=random, dtype=torch.float64) - 0.5
+    def rows(n, width=WIDTH):
+        return torch.randn(n, width, generator=random, dtype=torch.float64) - 0.5
 
     tokens = Ragged.from_lengths(rows(sum(lengths)), lengths)
-    return Encoded(tokens, rows(len(lengths)) if summary else None)
+    return Encoded(tokens, rows(len(lengths)) if summary else None, cls=rows(len(lengths), CLS_WIDTH))
 
 
-def expected(name, tokens, node, attentive):
-    """One text: its tokens `[n, width]` and its node's state `[width]` or None."""
+def expected(name, tokens, node, cls, attentive):
+    """One text: its tokens `[n, width]`, its node's state `[width]` or None, its [CLS] state."""
     zero = torch.zeros(WIDTH, dtype=torch.float64)
     nodes = tokens if node is None else torch.cat([node[None], tokens])
     top = nodes.max(0).values if len(nodes) else zero
@@ -36,7 +38,8 @@ def expected(name, tokens, node, attentive):
         logits = torch.relu(tokens @ attentive.up.weight.T + attentive.up.bias)
         weights = (logits @ attentive.down.weight.T + attentive.down.bias).softmax(0)
         pooled = (weights * tokens).sum(0)
-        return pooled if name == "attentive" else torch.cat([pooled, top])
+        beside = {"attentive": top[:0], "attentive,max": top, "attentive,cls": cls}[name]
+        return torch.cat([pooled, beside])
     if node is None and "node" in name:
         raise AssertionError("needs a node")
     return {
@@ -49,7 +52,7 @@ def expected(name, tokens, node, attentive):
     }[name]()
 
 
-NAMES = [*READOUTS, "attentive", "attentive,max"]
+NAMES = [*READOUTS, "attentive", "attentive,max", "attentive,cls"]
 CASES = [(name, summary) for name in NAMES for summary in (True, False) if summary or "node" not in name]
 
 
@@ -57,13 +60,13 @@ CASES = [(name, summary) for name in NAMES for summary in (True, False) if summa
 @pytest.mark.parametrize(("name", "summary"), CASES)
 def test_readouts_equal_a_loop(name, summary, lengths):
     torch.manual_seed(1)
-    readout = Readout(name, WIDTH).double()
+    readout = Readout(name, WIDTH, CLS_WIDTH).double()
     encoded = encoded_of(lengths, summary=summary)
     got = readout(encoded)
     assert got.shape == (len(lengths), readout.width)
     states = [None] * len(lengths) if encoded.summary is None else encoded.summary
-    for row, tokens, node in zip(got, encoded.tokens, states, strict=True):
-        torch.testing.assert_close(row, expected(name, tokens, node, readout.attentive))
+    for row, tokens, node, cls in zip(got, encoded.tokens, states, encoded.cls, strict=True):
+        torch.testing.assert_close(row, expected(name, tokens, node, cls, readout.attentive))
     if readout.attentive is not None:
         got.sum().backward()
     for parameter in readout.parameters():
@@ -76,10 +79,10 @@ def test_readout_gradients(name):
     torch.manual_seed(2)
     readout, lengths = Readout(name, WIDTH).double(), (3, 0, 1)
     encoded = encoded_of(lengths)
-    assert encoded.summary is not None
-    values, node = encoded.tokens.values.requires_grad_(), encoded.summary.requires_grad_()
+    states = (encoded.tokens.values, encoded.summary, encoded.cls)
     assert torch.autograd.gradcheck(
-        lambda x, s: readout(Encoded(Ragged.from_lengths(x, lengths), s)), (values, node)
+        lambda x, s, c: readout(Encoded(Ragged.from_lengths(x, lengths), s, cls=c)),
+        tuple(state.requires_grad_() for state in states),
     )
 
 
@@ -127,6 +130,18 @@ def test_attentive_pooling_weighs_every_feature_on_its_own():
 def test_readouts_of_a_node_that_is_not_there(name):
     with pytest.raises(ConfigError, match="switch its classification node on"):
         Readout(name, WIDTH)(encoded_of([2], summary=False))
+
+
+def test_the_cls_state_has_the_width_of_the_encoder_unless_another_is_named():
+    assert Readout("attentive,cls", WIDTH).width == 2 * WIDTH
+    assert Readout("attentive,cls", WIDTH, CLS_WIDTH).width == WIDTH + CLS_WIDTH
+    assert Readout("attentive,max", WIDTH, CLS_WIDTH).width == 2 * WIDTH
+
+
+def test_readout_of_a_cls_state_that_is_not_there():
+    encoded = replace(encoded_of([2]), cls=None)
+    with pytest.raises(ConfigError, match=r"name an encoder \(pretrained.name\) or choose"):
+        Readout("attentive,cls", WIDTH).double()(encoded)
 
 
 def test_unknown_readout():

@@ -1,6 +1,6 @@
 """Model: features, encoder, readout and task together; what is trained, saved and used."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,14 +10,19 @@ from torch import Tensor, nn
 
 from headwise.config import from_dict, to_dict, unknown
 from headwise.data.batches import cut_batches
+from headwise.data.example import Example
 from headwise.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
-from headwise.encoders.base import default_readout, output_width
+from headwise.encoders.base import Encoded, default_readout, output_width
+from headwise.encoders.trees import tree_use
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig, WordEmbedding
+from headwise.features.encoded import Batch, EncodedText, batch_of
+from headwise.features.parse import SyntaxConfig
+from headwise.features.parse_cache import new_parser
+from headwise.features.pretrained import PretrainedConfig, PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
-from headwise.features.words import WordFeatures, batch_of
+from headwise.features.words import TextFeatures
 from headwise.pooling import Readout
-from headwise.ragged import Ragged
 from headwise.tasks.classify import Classifier, ClassifierConfig
 from headwise.tasks.linear_expert import ExpertConfig, LinearExpert
 
@@ -29,9 +34,12 @@ class ModelConfig:
     words: WordConfig = field(default_factory=WordConfig)
     encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
     readout: str = "node+max"
-    """From words to text: node+max, node,max, mean,max, node, max, mean, attentive or attentive,max."""
+    """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or
+    attentive,cls (with a pretrained encoder)."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     expert: ExpertConfig = field(default_factory=ExpertConfig)
+    syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
+    pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` turns back into an equal configuration."""
@@ -42,6 +50,10 @@ class ModelConfig:
             "readout": self.readout,
             "classifier": to_dict(self.classifier),
             "expert": to_dict(self.expert),
+            "pretrained": {
+                name: value for name, value in to_dict(self.pretrained).items() if value is not None
+            },
+            "syntax": {name: value for name, value in to_dict(self.syntax).items() if value is not None},
         }
 
     @classmethod
@@ -51,7 +63,7 @@ class ModelConfig:
         Raises:
             ConfigError: A setting is unknown or has the wrong type, or the task is of a later version.
         """
-        known = ["task", "words", "encoder", "readout", "classifier", "expert"]
+        known = ["task", "words", "encoder", "readout", "classifier", "expert", "syntax", "pretrained"]
         at = f"{where}: " if where else ""
         for key in data:
             if key not in known:
@@ -68,6 +80,8 @@ class ModelConfig:
             readout=data.get("readout", default_readout(ENCODERS[name][1])),
             classifier=from_dict(ClassifierConfig, data.get("classifier", {}), at + "classifier"),
             expert=from_dict(ExpertConfig, data.get("expert", {}), at + "expert"),
+            syntax=from_dict(SyntaxConfig, data.get("syntax", {}), at + "syntax"),
+            pretrained=from_dict(PretrainedConfig, data.get("pretrained", {}), at + "pretrained"),
         )
 
 
@@ -91,40 +105,98 @@ class Prediction:
     unknown_words: float
 
 
-class Model(nn.Module):
+def new_embedding(
+    config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None = None
+) -> "WordEmbedding | PretrainedEmbedding":
+    """The embedding of a configuration: vectors of words, or a pretrained encoder."""
+    if not config.pretrained.name:
+        known = len(vocabulary) - vocabulary.extra
+        return WordEmbedding(known, vocabulary.extra, config.encoder.width, config.words)
+    if files is None:
+        return PretrainedEmbedding.from_pretrained(config.pretrained, config.encoder.width)
+    return PretrainedEmbedding.from_files(config.pretrained, config.encoder.width, files)
+
+
+class TextModel(nn.Module):
+    """What the models of all tasks begin with: from texts to the states of their words.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        files: What a model folder has of the pretrained encoder, if there is one; by default it is loaded
+            by its name.
+    """
+
+    def __init__(self, config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None = None):
+        super().__init__()
+        self.config = config
+        self.embedding = new_embedding(config, vocabulary, files)
+        self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
+        self.features = TextFeatures(
+            config.words.tokenizer,
+            vocabulary,
+            trees=tree_use(self.encoder),
+            parser=new_parser(config.syntax),
+            spell=getattr(self.embedding, "prepare", None),
+        )
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Texts -> the states of their words."""
+        if isinstance(self.embedding, WordEmbedding):
+            return self.encoder(self.embedding(batch.words))
+        words, cls = self.embedding(batch.spelling, batch.layout)
+        return replace(self.encoder(words), cls=cls)
+
+    def batches(
+        self, texts: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """Texts in batches of similar length, with their numbers, while the model is in eval mode."""
+        training = self.training
+        self.eval()
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        try:
+            for batch in cut_batches(order, lengths, batch_texts, batch_tokens):
+                yield batch, batch_of([texts[text] for text in batch], self.device)
+        finally:
+            self.train(training)
+
+
+class Model(TextModel):
     """A text classifier.
 
     Args:
         config: See `ModelConfig`.
         vocabulary: The words that it knows.
         labels: Names of the labels, in the order of the outputs.
+        files: See `TextModel`.
     """
 
-    def __init__(self, config: ModelConfig, vocabulary: Vocabulary, labels: Sequence[str]):
-        super().__init__()
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ):
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
-        self.config = config
+        super().__init__(config, vocabulary, files)
         self.labels = tuple(labels)
-        self.features = WordFeatures(config.words.tokenizer, vocabulary)
-        self.embedding = WordEmbedding(
-            len(vocabulary) - vocabulary.extra, vocabulary.extra, config.encoder.width, config.words
-        )
-        self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
-        self.readout = Readout(config.readout, output_width(config.encoder))
+        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
         self.classifier = Classifier(self.readout.width, len(labels), config.classifier)
         found = config.expert.features
         self.expert = LinearExpert(found, len(labels)) if found else None
         self.temperature = 1.0
         self.expert_weight = 0.0
 
-    @property
-    def device(self) -> torch.device:
-        return self.embedding.vectors.weight.device
-
-    def forward(self, words: Ragged) -> Tensor:
-        """Word numbers -> the encoder's logits `[texts, labels]`, without the expert's say."""
-        return self.classifier(self.readout(self.encoder(self.embedding(words))))
+    def forward(self, batch: Batch) -> Tensor:
+        """Texts -> the encoder's logits `[texts, labels]`, without the expert's say."""
+        return self.classifier(self.readout(self.encode(batch)))
 
     def add_expert(self, expert: LinearExpert, weight: float) -> None:
         """Give the linear expert a say: `weight` times its scores are added to the encoder's logits."""
@@ -133,28 +205,22 @@ class Model(nn.Module):
         self.expert, self.expert_weight = expert.to(self.device), weight
 
     def logits(
-        self, encoded: Sequence[np.ndarray], *, batch_texts: int = 256, batch_tokens: int = 16_384
+        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """Logits of encoded texts, `[texts, labels]` float32, in the order given, before calibration."""
         logits = self.encoder_logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
         if self.expert is None or self.expert_weight == 0.0:
             return logits
-        return logits + np.float32(self.expert_weight) * self.expert(encoded)
+        return logits + np.float32(self.expert_weight) * self.expert([text.words for text in encoded])
 
     @torch.no_grad()
     def encoder_logits(
-        self, encoded: Sequence[np.ndarray], *, batch_texts: int = 256, batch_tokens: int = 16_384
+        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """The same without the expert's say."""
-        training = self.training
-        self.eval()
-        lengths = np.array([len(words) for words in encoded], dtype=np.int64)
         out = np.zeros((len(encoded), len(self.labels)), dtype=np.float32)
-        order = np.argsort(-lengths, kind="stable")
-        for batch in cut_batches(order, lengths, batch_texts, batch_tokens):
-            logits = self(batch_of([encoded[text] for text in batch], self.device))
-            out[batch] = logits.float().cpu().numpy()
-        self.train(training)
+        for numbers, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
+            out[numbers] = self(batch).float().cpu().numpy()
         return out
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
@@ -164,16 +230,16 @@ class Model(nn.Module):
         exp = np.exp(scaled)
         return exp / exp.sum(axis=1, keepdims=True)
 
-    def predict_proba(self, texts: Sequence[str]) -> np.ndarray:
+    def predict_proba(self, texts: Sequence[str | Example]) -> np.ndarray:
         """Calibrated probabilities, `[texts, labels]`, float64."""
         return self.probabilities(self.logits(self.features.encode(texts)))
 
-    def predict(self, texts: Iterable[str], *, chunk: int = 4096) -> Iterator[Prediction]:
+    def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[Prediction]:
         """Predictions in the order of the texts, which may be a stream of any length.
 
         Texts are taken `chunk` at a time, so memory does not grow with their number.
         """
-        part: list[str] = []
+        part: list[str | Example] = []
         for text in texts:
             part.append(text)
             if len(part) == chunk:
@@ -182,8 +248,8 @@ class Model(nn.Module):
         if part:
             yield from self._predict_chunk(part)
 
-    def _predict_chunk(self, texts: list[str]) -> Iterator[Prediction]:
+    def _predict_chunk(self, texts: list[str | Example]) -> Iterator[Prediction]:
         encoded = self.features.encode(texts)
-        for words, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
-            unknown = float((words == 0).mean()) if len(words) else 0.0
+        for text, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
+            unknown = text.unknown / max(len(text), 1)
             yield Prediction(self.labels[int(row.argmax())], tuple(map(float, row)), unknown)

@@ -23,6 +23,15 @@ def _summary(encoded: Encoded) -> Tensor:
     return encoded.summary
 
 
+def _cls(encoded: Encoded) -> Tensor:
+    if encoded.cls is None:
+        raise ConfigError(
+            "this readout needs the [CLS] state of a pretrained encoder, but words have vectors of their "
+            "own; name an encoder (pretrained.name) or choose the readout attentive,max"
+        )
+    return encoded.cls
+
+
 def node(encoded: Encoded) -> Tensor:
     """The classification node's (relay's, root's) state."""
     return _summary(encoded)
@@ -93,21 +102,24 @@ class Readout(nn.Module):
     """A readout by name.
 
     Args:
-        name: A key of `READOUTS`, `attentive`, or `attentive,max` (MS-SAN).
-        width: The encoder's width.
+        name: A key of `READOUTS`, `attentive`, `attentive,max` (MS-SAN), or `attentive,cls` (MS-SAN on a
+            pretrained encoder, whose [CLS] state takes the place of the maximum).
+        width: Of the encoder's states.
+        cls_width: Of the [CLS] state, where it is another.
 
     Attributes:
         width: Features of the text vector.
     """
 
-    def __init__(self, name: str, width: int):
+    def __init__(self, name: str, width: int, cls_width: int | None = None):
         super().__init__()
-        known = (*READOUTS, "attentive", "attentive,max")
+        known = (*READOUTS, "attentive", "attentive,max", "attentive,cls")
         if name not in known:
             raise ConfigError(f"unknown readout {name!r}; known are {'; '.join(known)}")
         self.name = name
         self.attentive = AttentivePooling(width) if name.startswith("attentive") else None
-        self.width = width * (2 if name == "attentive,max" else READOUTS.get(name, (None, 1))[1])
+        beside = {"attentive,max": width, "attentive,cls": width if cls_width is None else cls_width}
+        self.width = width * READOUTS[name][1] if name in READOUTS else width + beside.get(name, 0)
 
     def forward(self, encoded: Encoded) -> Tensor:
         """-> `[texts, self.width]`."""
@@ -116,4 +128,5 @@ class Readout(nn.Module):
         pooled = self.attentive(encoded)
         if self.name == "attentive":
             return pooled
-        return torch.cat([pooled, max_pool(encoded)], dim=-1)
+        beside = _cls(encoded) if self.name == "attentive,cls" else max_pool(encoded)
+        return torch.cat([pooled, beside], dim=-1)

@@ -18,7 +18,8 @@ from headwise.model import ModelConfig
 from headwise.train.config import TrainConfig
 
 DEFAULT_ENCODER = "ms-transformer"
-SECTIONS = ("data", "split", "vectors", "model", "words", "encoder", "classifier", "expert", "train")
+_MODEL = ("words", "pretrained", "syntax", "encoder", "classifier", "expert")
+SECTIONS = ("data", "split", "vectors", "model", *_MODEL, "train")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Recipe:
             "split": to_dict(self.split),
             "vectors": {key: value for key, value in to_dict(self.vectors).items() if value is not None},
             "model": {"readout": model["readout"]},
-            **{section: model[section] for section in ("words", "encoder", "classifier", "expert")},
+            **{section: model[section] for section in _MODEL},
             "train": to_dict(self.train),
         }
 
@@ -95,7 +96,7 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
         if key != "readout":
             error = unknown("setting", key, ["readout"])
             raise ConfigError(f"model: {error.args[0]}")
-    parts = {section: merged[section] for section in ("words", "encoder", "classifier", "expert")}
+    parts = {section: merged[section] for section in _MODEL}
     return Recipe(
         data=from_dict(ReadOptions, merged["data"], "data"),
         split=from_dict(SplitConfig, merged["split"], "split"),

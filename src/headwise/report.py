@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headwise.data.example import Example
 from headwise.tasks.calibrate import expected_calibration_error
 from headwise.tasks.metrics import Difference, Scores, mean_loss, score
 
@@ -53,7 +54,7 @@ class Evaluation:
         }
 
 
-def evaluate_texts(model: "Model", texts: Sequence[str], targets: np.ndarray) -> Evaluation:
+def evaluate_texts(model: "Model", texts: Sequence[str | Example], targets: np.ndarray) -> Evaluation:
     """Let a model label texts, and compare with the labels that they have.
 
     Args:
@@ -72,8 +73,8 @@ def evaluate_texts(model: "Model", texts: Sequence[str], targets: np.ndarray) ->
         scores=score(probabilities.argmax(axis=1), targets, model.labels),
         log_loss=mean_loss(logits / model.temperature, targets),
         calibration_error=expected_calibration_error(probabilities, targets),
-        unknown_words=sum(int((numbers == 0).sum()) for numbers in encoded) / max(words, 1),
-        empty_texts=sum(len(numbers) == 0 for numbers in encoded),
+        unknown_words=sum(text.unknown for text in encoded) / max(words, 1),
+        empty_texts=sum(len(text) == 0 for text in encoded),
         probabilities=probabilities,
     )
 

@@ -184,7 +184,8 @@ def test_without_trees_there_is_an_error_or_the_word_distance(parsed, words):
     plain = words(LENGTHS, WIDTH)
     with pytest.raises(HeadwiseError, match="HW310"):
         encoder_of()(plain)
-    assert torch.equal(
+    # The word distance is a band and the fallback is not: other sums, in another order.
+    torch.testing.assert_close(
         encoder_of(tree_fallback="word")(plain).tokens.values,
         encoder_of(distances=("word", "word", "none"))(plain).tokens.values,
     )

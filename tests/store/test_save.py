@@ -75,7 +75,7 @@ def test_a_loaded_model_can_be_trained_and_saved_again(make_model, save, tmp_pat
 
 
 def _batch(model: Model):
-    from headwise.features.words import batch_of
+    from headwise.features.encoded import batch_of
 
     return batch_of(model.features.encode(TEXTS))
 

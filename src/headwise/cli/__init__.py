@@ -17,6 +17,7 @@ COMMANDS = {
     "predict": "Label the texts of a file, of any size.",
     "doctor": "Look at data files before they are trained on.",
     "priors": "List the priors that an attention head may have.",
+    "bench": "Time an encoder on this machine, beside its matrix products.",
 }
 """The subcommands: each is the function of its name in the module of its name."""
 

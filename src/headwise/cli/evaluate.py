@@ -12,6 +12,7 @@ from rich.text import Text
 
 from headwise.cli.console import note, output, percent, visible, warn
 from headwise.cli.file_argument import FileArgument
+from headwise.cli.parsing import tell_trouble, use_pipeline
 from headwise.cli.predict import MANY_UNKNOWN
 from headwise.cli.tables import confusion_table, labels_table, scores_table
 from headwise.data.columns import Columns
@@ -25,6 +26,7 @@ from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 from headwise.report import Evaluation, Rival, evaluate_texts, worst_errors
 from headwise.store import load_model, read_info
+from headwise.train.run import parsed
 
 _EXCERPT = 240  # characters shown of a text
 
@@ -36,6 +38,8 @@ def evaluate(
     *,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     errors: int = 0,
+    heads: Path | None = None,
+    pipeline: str | None = None,
     read: Annotated[ReadOptions, Parameter(name="*", group="Reading")] = DEFAULT,
 ) -> int:
     """Score a model on a file of labelled texts.
@@ -47,6 +51,8 @@ def evaluate(
         model: Folder of the model.
         file: Labelled texts, compressed or not; "-" is standard input.
         json: Print JSON instead of tables.
+        heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         errors: How many of the texts to show that the model is surest of and wrong about.
 
     Raises:
@@ -56,13 +62,18 @@ def evaluate(
         raise ConfigError(f"--errors {errors}; expected 0 or more")
     keep_freed_memory()
     loaded = load_model(model)
-    data = read_examples(file, read)
+    use_pipeline(loaded, pipeline)
+    data = parsed(
+        read_examples(file, read),
+        None if heads is None else str(heads),
+        loaded.config.words.tokenizer,
+    )
     for line in data.notes:
         note(line)
     _check_labels(loaded.labels, model, data)
     number = {label: n for n, label in enumerate(loaded.labels)}
     targets = np.array([number[example.label or ""] for example in data.examples])
-    result = evaluate_texts(loaded, [example.text for example in data.examples], targets)
+    result = evaluate_texts(loaded, data.examples, targets)
     rival = _baseline(read_info(model), data.examples)
     worst = [_mistake(data, result, loaded.labels, i) for i in worst_errors(result, targets, errors)]
     if json:
@@ -76,6 +87,7 @@ def evaluate(
         print(json_format.dumps(found, ensure_ascii=False, indent=2))
     else:
         _print(result, rival, worst)
+    tell_trouble(loaded)
     if result.unknown_words > MANY_UNKNOWN:
         warn(f"the model does not know {percent(result.unknown_words)} of the words")
     return 0

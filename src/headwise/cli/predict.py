@@ -19,6 +19,7 @@ from cyclopts import Parameter
 from headwise.cli.console import note, percent, warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
+from headwise.cli.parsing import tell_trouble, use_pipeline, with_heads
 from headwise.cli.prediction_file import (
     COMPRESSED,
     Form,
@@ -55,6 +56,8 @@ def predict(
     format_out: Form | None = None,
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    heads: Path | None = None,
+    pipeline: str | None = None,
     batch_tokens: int = 16_384,
     read: ReadFlags = None,
 ) -> int:
@@ -71,6 +74,9 @@ def predict(
         format_out: Format of the predictions, if not that of the output's suffix.
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
+        heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it: as
+            many parses as the file has records.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         batch_tokens: Words that the model reads at once: fewer need less memory.
 
     Raises:
@@ -85,10 +91,12 @@ def predict(
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     keep_freed_memory()
     loaded = load_model(model)
+    use_pipeline(loaded, pipeline)
     rows = read_rows(file, ReadOptions(**given(read)))
     for line in rows.notes:
         note(line)
-    chunks = cut_chunks(iter(rows))
+    parsed = iter(rows) if heads is None else with_heads(iter(rows), heads)
+    chunks = cut_chunks(parsed)
     first = next(chunks)
     layout = Layout.of(form, first, loaded.labels)
     start = Kept(0, 0, chain([first], chunks))
@@ -100,6 +108,7 @@ def predict(
     labeller = Labeller(loaded, batch_tokens)
     _write(start, layout, labeller, output, file)
     _summarise(labeller.tally)
+    tell_trouble(loaded)
     return 0
 
 
@@ -145,13 +154,13 @@ class Labeller:
 
     def probabilities(self, rows: Sequence[Row]) -> np.ndarray:
         """Calibrated probabilities, `[rows, labels]`."""
-        encoded = self.model.features.encode(row.text for row in rows)
+        encoded = self.model.features.encode(row.example for row in rows)
         logits = self.model.logits(encoded, batch_tokens=self.batch_tokens)
         probabilities = self.model.probabilities(logits)
         tally = self.tally
         tally.labels.update(self.model.labels[number] for number in probabilities.argmax(axis=1))
         tally.words += sum(map(len, encoded))
-        tally.unknown += sum(int((numbers == 0).sum()) for numbers in encoded)
+        tally.unknown += sum(text.unknown for text in encoded)
         return probabilities
 
 

@@ -14,6 +14,7 @@ from typing import IO
 import numpy as np
 
 from headwise.cli.prediction_file import Layout, OutputError
+from headwise.data.example import Example
 from headwise.data.formats.jsonl import as_text
 from headwise.data.read import Row
 
@@ -55,7 +56,7 @@ def keep(
     path: Path,
     layout: Layout,
     chunks: Iterator[list[Row]],
-    predict: Callable[[list[str]], np.ndarray],
+    predict: Callable[[list[Example]], np.ndarray],
 ) -> Kept:
     """Find out how much of an unfinished file can stay; changes nothing.
 
@@ -125,7 +126,7 @@ def _check_model(
     layout: Layout,
     chunk: list[Row],
     own: list[bytes],
-    predict: Callable[[list[str]], np.ndarray],
+    predict: Callable[[list[Example]], np.ndarray],
 ) -> None:
     some = own[:_CHECKED]
     if not some:
@@ -134,7 +135,7 @@ def _check_model(
         written = np.array([layout.probabilities(record.decode()) for record in some])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _stranger(path, "its records have other columns") from None
-    again = predict([row.text for row in chunk[: len(some)]])
+    again = predict([row.example for row in chunk[: len(some)]])
     if written.shape != again.shape or np.abs(written - again).max() > _TOLERANCE:
         raise _stranger(path, "the model gives other probabilities than those written")
 

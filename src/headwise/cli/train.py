@@ -11,11 +11,14 @@ from cyclopts import Group, Parameter
 from headwise.cli.console import warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
+from headwise.cli.parsing import tell_trouble
 from headwise.cli.train_report import TrainDisplay, announce, print_outcome
 from headwise.data.options import ReadOptions
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
+from headwise.features.parse import SyntaxConfig
+from headwise.features.pretrained import PretrainedConfig
 from headwise.memory import keep_freed_memory
 from headwise.recipe import (
     DEFAULT_ENCODER,
@@ -32,7 +35,7 @@ from headwise.tasks.classify import ClassifierConfig
 from headwise.tasks.linear_expert import ExpertConfig
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, TrainingInterrupted
-from headwise.train.run import choose_settings, read_texts, run
+from headwise.train.run import Parses, choose_settings, read_texts, run
 
 _BY_SIZE = {
     section: {name for vectors in (False, True) for name in size_defaults(0, vectors=vectors)[section]}
@@ -50,6 +53,15 @@ WordFlags = flags(
 VectorsFlags = flags(
     "VectorsFlags", {"": VectorsConfig}, prefix="--vectors", group="Words", order=6, omit={"file"}
 )
+PretrainedFlags = flags(
+    "PretrainedFlags",
+    {"": PretrainedConfig},
+    prefix="--pretrained",
+    group="Pretrained encoder",
+    order=6,
+    omit={"name"},
+)
+SyntaxFlags = flags("SyntaxFlags", {"": SyntaxConfig}, prefix="--syntax", group="Syntax", order=6)
 ClassifierFlags = flags(
     "ClassifierFlags",
     {"": ClassifierConfig},
@@ -84,12 +96,16 @@ def train(
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
     vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
     encoder: Annotated[
         str | None,
         Parameter(group=_MODEL, help=f"{', '.join(ENCODERS)}. \\[{DEFAULT_ENCODER}]"),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
     recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    dev_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    test_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
     resume: Annotated[bool, _SWITCH] = False,
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
@@ -98,6 +114,8 @@ def train(
     training: TrainFlags = None,
     words: WordFlags = None,
     vector_settings: VectorsFlags = None,
+    pretrained_settings: PretrainedFlags = None,
+    syntax: SyntaxFlags = None,
     classifier: ClassifierFlags = None,
     expert: ExpertFlags = None,
     encoder_settings: EncoderFlags = None,
@@ -116,11 +134,17 @@ def train(
         test: Labelled texts for the final report; read once. [split off]
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
             the words beside it.
+        pretrained: A Hugging Face encoder (a name of the hub, or a folder) that reads the words in place of
+            word vectors.
         encoder: Replaced by the list of encoders.
-        readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive; or
-            attentive,max. [by size]
+        readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive;
+            attentive,max; or attentive,cls. [by size]
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
             --encoder.layers 1. Flags go before it.
+        heads: Dependency syntax of the training texts, for encoders that go by it (ms-san): a line of heads
+            for each text (1-based numbers of words, 0 for a root), "words, tab, heads", or CoNLL-U.
+        dev_heads: The same of the dev texts.
+        test_heads: The same of the test texts.
         resume: Go on with the interrupted run in the output folder; give the same settings again.
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the linear baseline.
@@ -133,6 +157,8 @@ def train(
         "train": given(training),
         "vectors": given(vector_settings) | ({"file": str(vectors)} if vectors else {}),
         "words": given(words),
+        "pretrained": given(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
+        "syntax": given(syntax),
         "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
         "classifier": given(classifier),
         "expert": given(expert),
@@ -141,7 +167,13 @@ def train(
     layers = (*((read_recipe(recipe),) if recipe else ()), named)
     asked = build_recipe(*layers)
     _check_output(output, resume=resume, overwrite=overwrite)
-    texts = read_texts(str(file), _path(dev), _path(test), asked)
+    texts = read_texts(
+        str(file),
+        _path(dev),
+        _path(test),
+        asked,
+        Parses(_path(heads), _path(dev_heads), _path(test_heads)),
+    )
     settings, loaded = choose_settings(texts, layers)
     announce(texts, settings, output)
     try:
@@ -161,6 +193,7 @@ def train(
     except TrainingInterrupted as stop:
         warn(stop.args[0])
         return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
+    tell_trouble(outcome.fitted.model)
     print_outcome(outcome, output)
     return 0
 

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from headwise.cli.console import messages, note, output, visible, warn
 from headwise.cli.tables import confusion_table, labels_table, percent, scores_table
+from headwise.encoders.trees import needs_trees
 from headwise.model import encoder_name
 from headwise.recipe import Recipe
 from headwise.train.config import TrainConfig
@@ -21,6 +22,11 @@ def announce(texts: Texts, recipe: Recipe, folder: Path) -> None:
         note(line)
     sizes = f"{len(texts.train):,} training, {len(texts.dev):,} dev and {len(texts.test):,} test texts"
     encoder = recipe.model.encoder
+    if needs_trees(encoder) and recipe.model.syntax.pipeline is None:
+        examples = [*texts.train, *texts.dev, *texts.test]
+        bare = sum(example.heads is None for example in examples)
+        if bare:
+            note(f"{bare:,} of {len(examples):,} texts have no parse (see --heads and --syntax.pipeline)")
     found = {
         name: getattr(encoder, name) for name in ("width", "layers", "heads") if hasattr(encoder, name)
     }

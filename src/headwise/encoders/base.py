@@ -18,11 +18,14 @@ class Encoded:
             classification node, a relay, a root); None where it does not.
         summary_is_node: Whether the summary is one more node beside the tokens, which the maximum over all
             nodes includes (a classification node), or stands apart from them (a relay, a root).
+        cls: `[texts, features]`, what the embedding under the encoder says of the text as a whole: the
+            [CLS] state of a pretrained encoder; None where there is no such embedding.
     """
 
     tokens: Ragged
     summary: Tensor | None = None
     summary_is_node: bool = True
+    cls: Tensor | None = None
 
 
 def output_width(config: Any) -> int:

@@ -35,6 +35,7 @@ call forward what sees the words before. Settings for the rows of the paper's ab
     + direction & XL             True        xl
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -43,6 +44,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, gelu, relu
 
 from headwise.attention import SelfAttention
+from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
 from headwise.priors import (
@@ -54,7 +56,9 @@ from headwise.priors import (
     TransformerXL,
     TreeDistance,
     WordDistance,
+    parse_layers,
 )
+from headwise.priors.head_lists import check_spelling
 from headwise.ragged import Ragged
 
 ACTIVATIONS = {"relu": relu, "elu": elu, "gelu": gelu}
@@ -87,6 +91,9 @@ class MSSANConfig:
     """Distances of shaw heads that have vectors of their own, to each side (MS-SAN)."""
     tree_fallback: Literal["error", "word"] = "error"
     """What tree heads do with texts that are not parsed: error, or go by the word distance."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
     separate: bool = False
     """MS-SAN_sep: one encoder forward and one backward, side by side, twice as wide."""
     activation: Literal["relu", "elu", "gelu"] = "relu"
@@ -98,10 +105,36 @@ class MSSANConfig:
     attention: str = "auto"
     """Which implementation of attention: auto, sdpa or reference."""
 
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "head_size", "feedforward", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        if self.priors:
+            check_spelling(self.priors)
+
     @property
     def output_width(self) -> int:
         """Features of what the encoder gives."""
         return self.width * (2 if self.separate else 1)
+
+    @property
+    def layer_priors(self) -> Sequence[Sequence[Prior]]:
+        """The prior of each head, layer by layer; of separate encoders first all that look forward.
+
+        Raises:
+            ConfigError: The heads, distances or priors do not fit each other or the layers.
+        """
+        if self.separate and (self.priors or not self.direction):
+            raise ConfigError(
+                "separate encoders differ in their direction; they need direction = true and no priors"
+            )
+        if self.priors:
+            return parse_layers(self.priors, self.heads, self.layers)
+        halves: list[tuple[Prior | None, Prior | None]] = [(Forward(), Backward())]
+        if self.separate:
+            halves = [(Forward(), Forward()), (Backward(), Backward())]
+        elif not self.direction:
+            halves = [(None, None)]
+        return [head_priors(self, directions) for directions in halves for _ in range(self.layers)]
 
 
 class MSSAN(nn.Module):
@@ -110,17 +143,9 @@ class MSSAN(nn.Module):
     def __init__(self, config: MSSANConfig | None = None):
         super().__init__()
         self.config = c = config or MSSANConfig()
-        if c.separate and not c.direction:
-            raise ConfigError("separate encoders differ in their direction; they need direction = true")
-        halves: list[tuple[Prior | None, Prior | None]] = [(Forward(), Backward())]
-        if c.separate:
-            halves = [(Forward(), Forward()), (Backward(), Backward())]
-        elif not c.direction:
-            halves = [(None, None)]
-        self.stacks = nn.ModuleList(
-            nn.ModuleList(MSSANBlock(c, head_priors(c, directions)) for _ in range(c.layers))
-            for directions in halves
-        )
+        blocks = [MSSANBlock(c, priors) for priors in c.layer_priors]
+        cuts = range(0, len(blocks), c.layers)
+        self.stacks = nn.ModuleList(nn.ModuleList(blocks[cut : cut + c.layers]) for cut in cuts)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words, `[output width]`."""
@@ -166,7 +191,7 @@ def head_priors(config: MSSANConfig, directions: tuple[Prior | None, Prior | Non
 class MSSANBlock(nn.Module):
     """`Z = Gate(H, MM-MH(H))`, then `LayerNorm(Z + FFN(Z))` (Eq. 1-10)."""
 
-    def __init__(self, config: MSSANConfig, priors: list[Prior]):
+    def __init__(self, config: MSSANConfig, priors: Sequence[Prior]):
         super().__init__()
         if config.activation not in ACTIVATIONS:
             known = ", ".join(ACTIVATIONS)

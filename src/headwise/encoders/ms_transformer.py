@@ -11,6 +11,7 @@ classification node in front of the text is treated like any token. Low layers h
 scale, the top layer the same number of each (Eq. 11-12, `headwise.priors.allocate_scales`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn, relu
@@ -22,7 +23,8 @@ from headwise.encoders.base import Encoded
 from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.errors import ConfigError
-from headwise.priors import GlobalTokens, Prior, allocate_scales
+from headwise.priors import GlobalTokens, Prior, allocate_scales, parse_layers
+from headwise.priors.head_lists import check_spelling
 from headwise.ragged import Ragged
 
 
@@ -42,6 +44,9 @@ class MSTransformerConfig:
     """Candidate scales from small to large: an odd number of words, or a part of the text (n/16)."""
     alpha: float = 0.5
     """Preference of low layers for small scales; 0 = none, negative = for large scales (Eq. 11)."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
     classification_node: bool = True
     """Put a learned node in front of every text."""
     global_node: bool = False
@@ -64,6 +69,22 @@ class MSTransformerConfig:
         check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
         if self.global_node and not self.classification_node:
             raise ConfigError("global_node makes the classification node global, but there is none")
+        if self.priors:
+            check_spelling(self.priors)
+
+    @property
+    def layer_priors(self) -> Sequence[Sequence[Prior]]:
+        """The prior of each head, layer by layer.
+
+        Raises:
+            ConfigError: A scale is none, or the number of `priors` fits neither the heads nor the layers.
+        """
+        if self.priors:
+            layers = parse_layers(self.priors, self.heads, self.layers)
+        else:
+            sizes = (self.layers, self.heads, self.scales, self.alpha)
+            layers = [allocate_scales(layer, *sizes) for layer in range(1, self.layers + 1)]
+        return [[GlobalTokens(p) for p in priors] for priors in layers] if self.global_node else layers
 
 
 class MSTransformer(nn.Module):
@@ -74,12 +95,7 @@ class MSTransformer(nn.Module):
         self.config = c = config or MSTransformerConfig()
         self.positions = Positions(c.positions, c.width, c.max_positions)
         self.node = ClassificationNode(c.width) if c.classification_node else None
-        layers = [
-            allocate_scales(layer, c.layers, c.heads, c.scales, c.alpha) for layer in range(1, c.layers + 1)
-        ]
-        if c.global_node:
-            layers = [tuple(map(GlobalTokens, priors)) for priors in layers]
-        self.blocks = nn.ModuleList(MultiScaleBlock(c, priors) for priors in layers)
+        self.blocks = nn.ModuleList(MultiScaleBlock(c, priors) for priors in c.layer_priors)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words and of the classification node."""
@@ -93,7 +109,7 @@ class MSTransformer(nn.Module):
 class MultiScaleBlock(nn.Module):
     """`LayerNorm(H + ReLU(MSMSA(H)))` (Eq. 10)."""
 
-    def __init__(self, config: MSTransformerConfig, priors: tuple[Prior, ...]):
+    def __init__(self, config: MSTransformerConfig, priors: Sequence[Prior]):
         super().__init__()
         self.attention = SelfAttention(
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention

@@ -3,10 +3,12 @@
     Z_l = LayerNorm(H_l + MSA(H_l))                                  (MS-Trans, Eq. 4)
     H_{l+1} = LayerNorm(Z_l + FFN(Z_l))                              (MS-Trans, Eq. 5)
 
-Every head sees the whole text, so the order of the words comes from a position embedding. With the same
-weights it gives what `torch.nn.TransformerEncoderLayer` gives (a test copies them).
+Every head sees the whole text (unless it is given another prior), so the order of the words comes from a
+position embedding. With the same weights it gives what `torch.nn.TransformerEncoderLayer` gives (a test
+copies them).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import nn, relu
@@ -17,7 +19,8 @@ from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
-from headwise.priors import Everything
+from headwise.priors import Everything, Prior, parse_layers
+from headwise.priors.head_lists import check_spelling
 from headwise.ragged import Ragged
 
 
@@ -37,6 +40,9 @@ class TransformerConfig:
     """Hidden features of the feed-forward layer."""
     classification_node: bool = True
     """Put a learned node in front of every text."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
     positions: str = "sinusoidal"
     """Position embedding: none, sinusoidal or learned."""
     max_positions: int = 8192
@@ -53,6 +59,19 @@ class TransformerConfig:
         check_range(self, "dropout", low=0, high=1, open=True)
         check_choice(self, "positions", POSITIONS)
         check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
+        if self.priors:
+            check_spelling(self.priors)
+
+    @property
+    def layer_priors(self) -> Sequence[Sequence[Prior]]:
+        """The prior of each head, layer by layer.
+
+        Raises:
+            ConfigError: The number of `priors` fits neither the heads nor the layers.
+        """
+        if self.priors:
+            return parse_layers(self.priors, self.heads, self.layers)
+        return [[Everything()] * self.heads] * self.layers
 
 
 class Transformer(nn.Module):
@@ -63,7 +82,7 @@ class Transformer(nn.Module):
         self.config = c = config or TransformerConfig()
         self.positions = Positions(c.positions, c.width, c.max_positions)
         self.node = ClassificationNode(c.width) if c.classification_node else None
-        self.blocks = nn.ModuleList(TransformerBlock(c) for _ in range(c.layers))
+        self.blocks = nn.ModuleList(TransformerBlock(c, priors) for priors in c.layer_priors)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words and of the classification node."""
@@ -77,14 +96,10 @@ class Transformer(nn.Module):
 class TransformerBlock(nn.Module):
     """Self-attention, then the feed-forward layer, each added to its input and normed (Eq. 4-5)."""
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, priors: Sequence[Prior]):
         super().__init__()
         self.attention = SelfAttention(
-            config.width,
-            [Everything()] * config.heads,
-            config.head_size,
-            bias=config.bias,
-            impl=config.attention,
+            config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )
         self.norm1 = nn.LayerNorm(config.width)
         self.up = nn.Linear(config.width, config.feedforward)

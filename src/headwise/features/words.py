@@ -1,33 +1,88 @@
-"""WordFeatures: from texts to the word numbers that a model reads."""
+"""TextFeatures: from texts to what a model reads of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import torch
 
+from headwise.data.example import Example
+from headwise.features.encoded import EncodedText
+from headwise.features.syntax import Heads, HeadsError, TreeUse, checked_heads
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vocabulary import Vocabulary
-from headwise.ragged import Ragged
+
+Parser = Callable[[Sequence[Sequence[str]]], Sequence[Heads]]
+"""From the words of texts to the heads of these words (`headwise.features.parse`)."""
 
 
-class WordFeatures:
-    """A tokeniser and a vocabulary.
+class TextFeatures:
+    """A tokeniser, a vocabulary, and how texts get their dependency trees.
 
     Args:
         tokenizer: Its name, see `headwise.features.tokenize`.
         vocabulary: Numbers of the words.
+        trees: Whether parses are read: not at all, of every text (`error`: one without is an error), or
+            of those that have one (`word`: in the others the distance is that from word to word).
+        parser: Parses the texts that bring no parse of their own.
+        spell: From the words of texts to what the embedding reads of them beside their numbers.
     """
 
-    def __init__(self, tokenizer: str, vocabulary: Vocabulary):
+    def __init__(
+        self,
+        tokenizer: str,
+        vocabulary: Vocabulary,
+        *,
+        trees: TreeUse = "none",
+        parser: Parser | None = None,
+        spell: Callable[[Sequence[Sequence[str]]], Sequence[Any]] | None = None,
+    ):
         self.tokenizer = get_tokenizer(tokenizer)
         self.vocabulary = vocabulary
+        self.trees: TreeUse = trees
+        self.parser = parser
+        self.spell = spell
 
-    def encode(self, texts: Iterable[str]) -> list[np.ndarray]:
-        """The word numbers of each text, `[words]`, int64."""
-        return [self.vocabulary.encode(self.tokenizer.words(text)) for text in texts]
+    def encode(self, texts: Iterable[str | Example]) -> list[EncodedText]:
+        """What the model reads of each text; an `Example` may bring its parse.
+
+        Raises:
+            HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
+        """
+        examples = [Example(text) if isinstance(text, str) else text for text in texts]
+        words = [self.tokenizer.words(example.text) for example in examples]
+        spelling = [None] * len(words) if self.spell is None else self.spell(words)
+        encoded = [
+            EncodedText(self.vocabulary.encode(own), spelled)
+            for own, spelled in zip(words, spelling, strict=True)
+        ]
+        if self.trees == "none":
+            return encoded
+        heads = self._heads(examples, words)
+        return [replace(text, heads=own) for text, own in zip(encoded, heads, strict=True)]
+
+    def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[Heads]:
+        given = {
+            place: checked_heads(example.heads, len(words[place]), _where(example))
+            for place, example in enumerate(examples)
+            if example.heads is not None
+        }
+        rest = [place for place in range(len(examples)) if place not in given]
+        if self.parser is not None and rest:
+            given |= zip(rest, self.parser([words[place] for place in rest]), strict=True)
+        elif self.trees == "word":
+            # A chain: each word depends on the one before it.
+            given |= {place: np.arange(len(words[place]), dtype=np.int64) for place in rest}
+        elif rest:
+            raise HeadsError(
+                f"{_where(examples[rest[0]]) or 'a text'}: no parse, but heads of the encoder go by the "
+                "distance in the dependency tree. Give the parses in a file (--heads), name a spaCy "
+                "pipeline that makes them (--syntax.pipeline), or choose tree-fallback = word: then the "
+                "distance from word to word takes its place",
+                code="HW235",
+            )
+        return [given[place] for place in range(len(examples))]
 
 
-def batch_of(encoded: Sequence[np.ndarray], device: torch.device | str = "cpu") -> Ragged:
-    """Some encoded texts as one batch of word numbers, `[total]`, int64."""
-    flat = np.concatenate(encoded) if encoded else np.zeros(0, dtype=np.int64)
-    return Ragged.from_lengths(torch.from_numpy(flat).to(device), [len(words) for words in encoded])
+def _where(example: Example) -> str:
+    return f"line {example.line}" if example.line else ""

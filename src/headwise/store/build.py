@@ -1,6 +1,7 @@
 """A model without weights, at no cost, from a configuration that may be hostile."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from headwise.store.errors import StoreError
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features"),
+    *("max_pieces", "overlap", "remember"),
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12
@@ -79,15 +81,22 @@ class _NoFilling(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def build_empty(config: ModelConfig, vocabulary: Vocabulary, labels: list[str], where: str) -> Model:
-    """A model on the meta device: shapes and types without memory; draws no random numbers.
+def build_empty(
+    config: ModelConfig,
+    vocabulary: Vocabulary,
+    labels: list[str],
+    where: str,
+    parts: Mapping[str, Any] | None = None,
+) -> Model:
+    """A model on the meta device: shapes and types without memory; draws no random numbers. `parts` is what
+    the folder has of a pretrained encoder.
 
     Raises:
         StoreError: HW507, the settings do not make a model.
     """
     try:
         with torch.device("meta"), _NoFilling():
-            return Model(config, vocabulary, labels)
+            return Model(config, vocabulary, labels, parts)
     except HeadwiseError as error:
         raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
     except Exception as error:  # values that torch refuses: a dropout of 2, more numbers than 2**63

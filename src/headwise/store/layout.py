@@ -13,6 +13,8 @@ DATA = "data.json"
 TRAINING = "training.json"
 METRICS = "metrics.json"
 CARD = "README.md"
+PRETRAINED = "pretrained.json"  # only where there is a pretrained encoder
+TOKENIZER = "tokenizer.json"  # likewise
 MANIFEST = "manifest.json"
 
 RUN = "training"  # folder of the training run's state; never touched here
@@ -31,6 +33,8 @@ LIMITS = {
     TRAINING: 64 * _MIB,
     METRICS: 64 * _MIB,
     CARD: _MIB,
+    PRETRAINED: _MIB,
+    TOKENIZER: 64 * _MIB,
     MANIFEST: _MIB,
 }
 WEIGHTS_HEADER = 4 * _MIB  # largest header of the safetensors file

@@ -18,7 +18,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.model import Model
 from headwise.store.build import build_empty, parse_config
 from headwise.store.errors import StoreError
-from headwise.store.files import open_plain, parse_json, read_limited
+from headwise.store.files import open_plain, parse_json, read_limited, to_json
 from headwise.store.layout import (
     CALIBRATION,
     CONFIG,
@@ -29,8 +29,10 @@ from headwise.store.layout import (
     LABELS,
     MANIFEST,
     METRICS,
+    PRETRAINED,
     RUN,
     STAGING,
+    TOKENIZER,
     TRAINING,
     VOCABULARY,
     WEIGHTS,
@@ -58,6 +60,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
     vocabulary = _vocabulary(files)
     labels = _labels(files)
+    parts = _pretrained(files) if config.pretrained.name else None
     temperature = _factor(files, "temperature", 1e-6)
     expert_weight = _factor(files, "expert_weight", 0.0)
     entry = files.entry(WEIGHTS)
@@ -72,7 +75,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
                 raise StoreError(
                     f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
                 )
-            model = build_empty(config, vocabulary, labels, where)
+            model = build_empty(config, vocabulary, labels, where, parts)
             tensors, digest = weights.read(model.state_dict(), dtype)
         except StoreError:
             # The likeliest reason by far is damage, and then that is what is to be said.
@@ -221,6 +224,11 @@ def _vocabulary(files: _Folder) -> Vocabulary:
         return Vocabulary.from_json(data)
     except (HeadwiseError, TypeError) as error:
         raise StoreError(f"{files.name(VOCABULARY)}: {error.args[0]}", code="HW507") from error
+
+
+def _pretrained(files: _Folder) -> dict[str, Any]:
+    """What `PretrainedEmbedding.from_files` reads."""
+    return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}
 
 
 def _labels(files: _Folder) -> list[str]:

@@ -10,6 +10,7 @@ do, the hashes in the manifest tell.
 """
 
 import contextlib
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from torch import Tensor
 
 from headwise import __version__
 from headwise.data.fingerprint import file_sha256
+from headwise.features.pretrained import PretrainedEmbedding
 from headwise.model import Model
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
@@ -39,8 +41,10 @@ from headwise.store.layout import (
     LIMITS,
     MANIFEST,
     METRICS,
+    PRETRAINED,
     RUN,
     STAGING,
+    TOKENIZER,
     TRAINING,
     VOCABULARY,
     WEIGHTS,
@@ -108,6 +112,10 @@ def save_model(
         METRICS: metrics,
     }
     files = {name: _bytes(name, content) for name, content in contents.items()}
+    if isinstance(model.embedding, PretrainedEmbedding):
+        parts: dict[str, Any] = model.embedding.to_files()
+        files[PRETRAINED] = _bytes(PRETRAINED, parts[PRETRAINED])
+        files[TOKENIZER] = _bytes(TOKENIZER, json.loads(parts[TOKENIZER]))
     files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
     check_target(folder)
     try:
@@ -148,6 +156,11 @@ def _put_in_place(staging: Path, folder: Path) -> None:
     # The configuration first: from then on the folder is seen to be ours. The manifest last.
     for name in (CONFIG, VOCABULARY, LABELS, CALIBRATION, WEIGHTS):
         os.replace(staging / name, folder / name)
+    for name in (PRETRAINED, TOKENIZER):
+        if (staging / name).exists():
+            os.replace(staging / name, folder / name)
+        else:  # of the model that was here before
+            (folder / name).unlink(missing_ok=True)
     for name in (ENVIRONMENT, DATA, TRAINING, METRICS, CARD):
         os.replace(staging / name, folder / name)
     _flush(folder)

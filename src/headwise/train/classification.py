@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.features.words import batch_of
+from headwise.data.example import Example
+from headwise.features.encoded import batch_of
+from headwise.features.pretrained import PretrainedEmbedding
 from headwise.model import Model
 from headwise.tasks.classify import class_weights, classification_loss
 from headwise.tasks.metrics import mean_loss, score
@@ -24,14 +26,17 @@ class ClassificationObjective:
     def __init__(
         self,
         model: Model,
-        train: tuple[Sequence[str], np.ndarray],
-        dev: tuple[Sequence[str], np.ndarray],
+        train: tuple[Sequence[str | Example], np.ndarray],
+        dev: tuple[Sequence[str | Example], np.ndarray],
     ):
         self.model = model
-        self.train_words = model.features.encode(train[0])
+        self.train_texts = model.features.encode(train[0])
         self.train_targets = train[1].astype(np.int64)
-        self.dev_words = model.features.encode(dev[0])
+        self.dev_texts = model.features.encode(dev[0])
         self.dev_targets = dev[1].astype(np.int64)
+        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
+            texts = [*self.train_texts, *self.dev_texts]
+            model.embedding.remember([text.spelling for text in texts])
         settings = model.config.classifier
         counts = np.bincount(self.train_targets, minlength=len(model.labels)).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
@@ -39,11 +44,11 @@ class ClassificationObjective:
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.array([len(words) for words in self.train_words], dtype=np.int64)
+        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         device = self.model.device
-        logits = self.model(batch_of([self.train_words[text] for text in texts], device))
+        logits = self.model(batch_of([self.train_texts[text] for text in texts], device))
         targets = torch.from_numpy(self.train_targets[list(texts)]).to(device)
         weights = None if self._weights is None else self._weights.to(device)
         return classification_loss(
@@ -51,7 +56,7 @@ class ClassificationObjective:
         ).sum()
 
     def evaluate(self) -> Mapping[str, float]:
-        logits = self.model.logits(self.dev_words)
+        logits = self.model.logits(self.dev_texts)
         scores = score(logits.argmax(axis=1), self.dev_targets, self.model.labels)
         return {
             "accuracy": scores.accuracy,

@@ -11,6 +11,8 @@ import torch
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.embedding import WordEmbedding
+from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
@@ -73,31 +75,45 @@ def fit(
     """
     labels = label_names(train_examples)
     number = {label: n for n, label in enumerate(labels)}
-    texts, targets = columns(train_examples, number)
-    dev_texts, dev_targets = columns(dev_examples, number)
-    if not dev_texts:
+    dev_targets = targets_of(dev_examples, number)
+    if not dev_examples:
         raise HeadwiseError("there are no dev texts to choose the best epoch on", code="HW405")
 
     torch.manual_seed(recipe.train.seed)
     if vectors is None and recipe.vectors.file is not None:
         vectors = load_vectors(recipe.vectors.file)
-    model, covered = new_model(texts, labels, recipe, vectors)
+    model, covered = new_model([example.text for example in train_examples], labels, recipe, vectors)
     model.to(pick_device(recipe.train.device))
-    objective = ClassificationObjective(model, (texts, targets), (dev_texts, dev_targets))
+    objective = ClassificationObjective(
+        model, (train_examples, targets_of(train_examples, number)), (dev_examples, dev_targets)
+    )
     identity: dict[str, Any] = {
         "texts": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
         **recipe.to_json(),
     }
+    rates = {
+        "embedding.vectors": recipe.train.vectors_learning_rate,
+        "embedding.encoder.": recipe.model.pretrained.learning_rate,
+    }
     progress = train(
-        model, objective, recipe.train, folder, resume=resume, identity=identity, report=report
+        model,
+        objective,
+        recipe.train,
+        folder,
+        resume=resume,
+        identity=identity,
+        rates=rates,
+        report=report,
     )
-    logits = model.encoder_logits(objective.dev_words)
+    if isinstance(model.embedding, PretrainedEmbedding):
+        model.embedding.forget()
+    logits = model.encoder_logits(objective.dev_texts)
     before = expected_calibration_error(model.probabilities(logits), dev_targets)
     if recipe.model.expert.kind == "linear":
         add_expert(model, objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, dev_targets)
-    logits = model.logits(objective.dev_words)
+    logits = model.logits(objective.dev_texts)
     after = expected_calibration_error(model.probabilities(logits), dev_targets)
     scores = score(logits.argmax(axis=1), dev_targets, model.labels)
     dev = {
@@ -116,15 +132,17 @@ def add_expert(model: Model, objective: ClassificationObjective, logits: np.ndar
         objective: With the texts.
         logits: The encoder's on dev.
     """
+    train_words = [text.words for text in objective.train_texts]
+    dev_words = [text.words for text in objective.dev_texts]
     expert = fit_linear_expert(
-        (objective.train_words, objective.train_targets),
-        (objective.dev_words, objective.dev_targets),
+        (train_words, objective.train_targets),
+        (dev_words, objective.dev_targets),
         len(model.labels),
         max_features=model.config.expert.max_features,
     )
     if expert is None:
         return
-    temperature, weight = fit_mixture(logits, expert(objective.dev_words), objective.dev_targets)
+    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
     if weight > 0:
         model.add_expert(expert, weight)
         model.temperature = temperature
@@ -147,8 +165,12 @@ def _is_number(name: str) -> bool:
 
 def columns(examples: Sequence[Example], number: dict[str, int]) -> tuple[list[str], np.ndarray]:
     """Texts and label numbers of examples."""
-    texts = [example.text for example in examples]
-    return texts, np.array([number[example.label or ""] for example in examples], dtype=np.int64)
+    return [example.text for example in examples], targets_of(examples, number)
+
+
+def targets_of(examples: Sequence[Example], number: dict[str, int]) -> np.ndarray:
+    """Label numbers of examples, `[texts]`."""
+    return np.array([number[example.label or ""] for example in examples], dtype=np.int64)
 
 
 def new_model(
@@ -156,6 +178,8 @@ def new_model(
 ) -> tuple[Model, Coverage | None]:
     """An untrained model for these texts, with the pretrained vectors in place."""
     words = recipe.model.words
+    if vectors is not None and recipe.model.pretrained.name:
+        raise ConfigError("word vectors and a pretrained encoder exclude each other; give one of them")
     if vectors is not None and vectors.size != words.vector_size:
         raise ConfigError(
             f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
@@ -170,7 +194,7 @@ def new_model(
         extra_words=vectors.words[: recipe.vectors.extra_words] if vectors else (),
     )
     model = Model(recipe.model, vocabulary, labels)
-    if vectors is None:
+    if vectors is None or not isinstance(model.embedding, WordEmbedding):
         return model, None
     matrix, _ = matrix_for(vocabulary, vectors, seed=recipe.train.seed)
     model.embedding.start_from(torch.from_numpy(matrix))

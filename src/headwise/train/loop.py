@@ -80,17 +80,19 @@ def train(
     *,
     resume: bool = False,
     identity: dict[str, Any] | None = None,
+    rates: Mapping[str, float] | None = None,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Progress:
     """Train a model; leaves it with the weights that were best on dev.
 
     Args:
-        model: Trained in place. `model.embedding.vectors` gets its own learning rate.
+        model: Trained in place.
         objective: Losses of the training texts and scores on dev.
         config: See `TrainConfig`.
         folder: Where the run's state is kept.
         resume: Go on with the run in `folder` instead of starting one.
         identity: What else makes this run this run (data, model); resuming another one is an error.
+        rates: Learning rates of parameters by what their names begin with, where they have their own.
         report: Called after each update and epoch.
 
     Returns:
@@ -100,7 +102,7 @@ def train(
         TrainingInterrupted: Ctrl-C or SIGTERM came; the state is saved.
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
-    run = _Run(model, objective, config, folder, {**(identity or {}), "train": asdict(config)})
+    run = _Run(model, objective, config, folder, {**(identity or {}), "train": asdict(config)}, rates or {})
     with _signals() as stop:
         if resume:
             run.load()
@@ -145,12 +147,13 @@ class _Run:
         config: TrainConfig,
         folder: Path,
         identity: dict[str, Any],
+        rates: Mapping[str, float],
     ):
         self.model, self.objective, self.config = model, objective, config
         self.folder, self.identity = folder, identity
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.optimizer = torch.optim.AdamW(self._groups(), fused=True)
+        self.optimizer = torch.optim.AdamW(self._groups(rates), fused=True)
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = (
             {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
@@ -161,21 +164,15 @@ class _Run:
         self._session_texts = 0
         torch.manual_seed(config.seed)
 
-    def _groups(self) -> list[dict[str, Any]]:
-        """Matrices decay; biases, norms and word vectors do not; word vectors have their own rate."""
-        config = self.config
-        vectors = [p for n, p in self.parameters.items() if n.startswith("embedding.vectors")]
-        rest = [p for n, p in self.parameters.items() if not n.startswith("embedding.vectors")]
-        groups = [
-            {"params": vectors, "lr": config.vectors_learning_rate, "weight_decay": 0.0},
-            {
-                "params": [p for p in rest if p.dim() > 1],
-                "lr": config.learning_rate,
-                "weight_decay": config.weight_decay,
-            },
-            {"params": [p for p in rest if p.dim() <= 1], "lr": config.learning_rate, "weight_decay": 0.0},
-        ]
-        return [group for group in groups if group["params"]]
+    def _groups(self, rates: Mapping[str, float]) -> list[dict[str, Any]]:
+        """Matrices decay; biases, norms and word vectors do not; some have a learning rate of their own."""
+        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+        for name, parameter in self.parameters.items():
+            own = [rate for start, rate in rates.items() if name.startswith(start)]
+            rate = own[0] if own else self.config.learning_rate
+            decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
+            groups.setdefault((rate, self.config.weight_decay if decays else 0.0), []).append(parameter)
+        return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
 
     def _plan(self, epoch: int) -> list[list[int]]:
         return plan_batches(

@@ -1,7 +1,7 @@
 """`headwise train` as a function: files in, a judged model in a folder out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,19 @@ from headwise.baseline import fit_baseline
 from headwise.data.dataset import Dataset
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
+from headwise.data.parses import with_parses
 from headwise.data.read import check_labels, read_examples
 from headwise.data.split import split_examples
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.parse_files import read_parses
+from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
 from headwise.model import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
 from headwise.report import Evaluation, Rival, evaluate_texts
 from headwise.store import save_model
 from headwise.tasks.metrics import compare, score
-from headwise.train.fit import Fitted, columns, fit
+from headwise.train.fit import Fitted, columns, fit, targets_of
 from headwise.train.loop import Report, remove_run
 
 Sections = Mapping[str, Mapping[str, Any]]
@@ -53,14 +56,26 @@ class Outcome:
     alone: Rival | None
 
 
-def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) -> Texts:
+@dataclass(frozen=True)
+class Parses:
+    """Files with the dependency heads of the texts' words, of each part that has a file."""
+
+    train: str | None = None
+    dev: str | None = None
+    test: str | None = None
+
+
+def read_texts(
+    train: str, dev: str | None, test: str | None, recipe: Recipe, parses: Parses = Parses()
+) -> Texts:
     """Read the files; split off dev, and test where there is none.
 
     Raises:
         DataError: A file cannot be read, or a label of dev or test does not occur in training.
         HeadwiseError: The training file has no labels, or one only; or there are to be no dev texts.
     """
-    data = read_examples(train, recipe.data)
+    tokenizer = recipe.model.words.tokenizer
+    data = parsed(read_examples(train, recipe.data), parses.train, tokenizer)
     if len(data.labels) < 2:
         found = f"only the label {next(iter(data.labels))!r}" if data.labels else "no labels"
         raise HeadwiseError(
@@ -70,9 +85,11 @@ def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) ->
         )
     notes = [f"{train}: {note}" for note in data.notes]
     others: dict[str, Dataset] = {}
-    for name, path in (("dev", dev), ("test", test)):
+    for name, path, heads in (("dev", dev, parses.dev), ("test", test, parses.test)):
+        if path is None and heads is not None:
+            raise ConfigError(f"{heads}: parses of {name} texts, but there is no file of {name} texts")
         if path is not None:
-            others[name] = read_examples(path, recipe.data)
+            others[name] = parsed(read_examples(path, recipe.data), heads, tokenizer)
             check_labels(data, others[name])
             notes += [f"{path}: {note}" for note in others[name].notes]
     if "dev" not in others and not recipe.split.dev:
@@ -89,6 +106,23 @@ def read_texts(train: str, dev: str | None, test: str | None, recipe: Recipe) ->
         train_part = split.train
         parts = {"dev": split.dev, "test": split.test} | parts
     return Texts(train_part, parts.get("dev", []), parts.get("test", []), tuple(notes))
+
+
+def parsed(data: Dataset, path: str | None, tokenizer: str) -> Dataset:
+    """A data set with the parses of a file, if there is one.
+
+    Raises:
+        DataError: HW142, the parses are not as many as the texts; or the file cannot be read.
+        HeadsError: They make no trees, or are of other words than those that the tokeniser finds.
+    """
+    if path is None:
+        return data
+    words = None
+    if not data.skipped:
+        words = [get_tokenizer(tokenizer).words(example.text) for example in data.examples]
+    parses = read_parses(path, words)
+    examples = with_parses(data.examples, parses, path, data.path, by_line=words is None)
+    return replace(data, examples=examples)
 
 
 def choose_settings(texts: Texts, layers: tuple[Sections, ...]) -> tuple[Recipe, WordVectors | None]:
@@ -128,18 +162,21 @@ def run(
     evaluation = rival = alone = None
     number = {label: n for n, label in enumerate(fitted.model.labels)}
     if texts.test:
-        test_texts, test_targets = columns(texts.test, number)
-        evaluation = evaluate_texts(fitted.model, test_texts, test_targets)
+        test_targets = targets_of(texts.test, number)
+        evaluation = evaluate_texts(fitted.model, texts.test, test_targets)
         if fitted.model.expert is not None:
-            logits = fitted.model.encoder_logits(fitted.model.features.encode(test_texts))
+            logits = fitted.model.encoder_logits(fitted.model.features.encode(texts.test))
             scores = score(logits.argmax(axis=1), test_targets, fitted.model.labels)
             alone = Rival.of("encoder alone", scores)
         linear = None
         if baseline:
-            train_part, dev_part = columns(texts.train, number), columns(texts.dev, number)
-            linear = fit_baseline(train_part, dev_part, tokenizer=recipe.model.words.tokenizer)
+            linear = fit_baseline(
+                columns(texts.train, number),
+                columns(texts.dev, number),
+                tokenizer=recipe.model.words.tokenizer,
+            )
         if linear is not None:
-            guessed = linear.predict(test_texts)
+            guessed = linear.predict([example.text for example in texts.test])
             scores = score(guessed, test_targets, fitted.model.labels)
             difference = compare(evaluation.predicted, guessed, test_targets)
             rival = Rival.of("TF-IDF + linear SVM", scores, difference)

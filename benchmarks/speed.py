@@ -1,0 +1,151 @@
+"""How fast headwise is, beside the bars that it is to reach, its floor and its rivals.
+
+    python benchmarks/speed.py                                # everything (hours on one core)
+    python benchmarks/speed.py --quick                        # a sample of everything, some minutes
+    python benchmarks/speed.py --only encoders --threads 1    # one part, and the picture of Figure 4
+    python benchmarks/speed.py --only scaling --training      # time and memory from 128 to 16,384 words
+    python benchmarks/speed.py --only predict --minilm FOLDER
+
+The parts: `encoders` (MS-Trans against its floor, a padded Transformer and torch.nn.TransformerEncoder),
+`training` (whole steps), `scaling` (growth with the length) and `predict` (csv in, csv out).
+
+All that is compared takes turns in one process, and medians count. With one thread it is the processor
+time of this process that is measured, so that other programs on the machine do not matter much. Texts come
+from the data folder (HEADWISE_DATA, default ../shared/data); parts without their data are skipped.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import speed_encoders
+import speed_predict
+import speed_scaling
+import speed_training
+from headwise import __version__
+from headwise.bench import which_clock
+from headwise.memory import keep_freed_memory
+from speed_figure import figure
+from speed_table import Result, save, table
+from speed_texts import DOMAINS
+
+RESULTS = Path(__file__).parent / "results"
+CACHE = RESULTS / "cache"  # not in the repository
+
+
+def parts(arguments: argparse.Namespace) -> dict[str, Callable[[], Result | str]]:
+    """What can be run, by name."""
+    quick, rounds = arguments.quick, arguments.rounds or (2 if arguments.quick else 5)
+    domains = tuple(arguments.domains)
+    return {
+        "encoders": lambda: speed_encoders.run(quick=quick, rounds=rounds, domains=domains),
+        "training": lambda: speed_training.run(quick=quick, rounds=rounds, domains=domains),
+        "scaling": lambda: speed_scaling.run(
+            quick=quick,
+            rounds=rounds,
+            training=arguments.training,
+            lengths=arguments.lengths,
+            tokens=arguments.tokens,
+        ),
+        "predict": lambda: speed_predict.run(
+            quick=quick, minilm=arguments.minilm, folder=CACHE / "speed-predict"
+        ),
+    }
+
+
+def environment() -> dict[str, Any]:
+    """What the times depend on."""
+    return {
+        "headwise": __version__,
+        "torch": torch.__version__,
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "clock": which_clock()[0],
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def processor() -> str:
+    """Its name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def save_figure(path: Path, results: Path) -> None:
+    """Draw Figure 4 from the saved results, if they have it."""
+    found = json.loads(results.read_text()).get("encoders")
+    if found is None:
+        return
+    own = found["environment"]
+    told = f"{own['processor']}, {own['threads']} thread(s), torch {own['torch']}, float32"
+    path.write_text(figure(found["details"]["ms_per_batch_of_128"], told), encoding="utf-8")
+    print(f"\nFigure 4 is in {path}")
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = ("encoders", "training", "scaling", "predict")
+    parser.add_argument("--only", nargs="+", choices=names, default=names)
+    parser.add_argument("--quick", action="store_true", help="fewer batches, lengths and texts")
+    parser.add_argument("--rounds", type=int, default=0, help="5, or 2 with --quick")
+    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+    parser.add_argument("--domains", nargs="+", choices=DOMAINS, default=DOMAINS, metavar="DOMAIN")
+    parser.add_argument("--training", action="store_true", help="scaling: forward and backward")
+    parser.add_argument("--lengths", nargs="+", type=int, default=(), help="scaling: words of a text")
+    parser.add_argument(
+        "--tokens", type=int, default=speed_scaling.TOKENS, help="scaling: words of a batch"
+    )
+    parser.add_argument(
+        "--minilm", default=speed_predict.MINILM, help="predict: name or folder of the model"
+    )
+    parser.add_argument("--json", type=Path, help="where results are kept")
+    parser.add_argument("--figure", type=Path, help="where Figure 4 is drawn")
+    arguments = parser.parse_args(words)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
+    os.environ.setdefault("HEADWISE_KERNELS", "wait")  # or the first process would be timed without them
+    path = arguments.json or (CACHE / "speed-quick.json" if arguments.quick else RESULTS / "speed.json")
+    results: dict[str, Result] = {}
+    for name, run in parts(arguments).items():
+        if name not in arguments.only:
+            continue
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        began = time.monotonic()
+        result = run()
+        if isinstance(result, str):
+            print(f"{name} is skipped: {result}")
+            continue
+        results[name] = result
+        save(path, environment(), {name: result})
+        print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    if not results:
+        return 2
+    print()
+    print(table([row for result in results.values() for row in result.rows]))
+    notes = [note for result in results.values() for note in result.notes]
+    own = environment()
+    cores = f"{own['threads']} of {own['cores']} cores"
+    notes.append(f"{own['processor']}, {cores}, {own['clock']}, torch {own['torch']}")
+    print("\n" + "\n".join(f"- {note}" for note in notes))
+    save_figure(arguments.figure or path.with_name(path.stem + "-figure4.svg"), path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+"""How fast an encoder is on this machine, beside the matrix products that nobody can avoid.
+
+The *floor* of an encoder is the time of its linear layers alone on the same real rows: no attention, no
+norms, no padding, and no queries and keys for heads that see themselves alone. Times are medians over
+rounds in which everything that is compared takes its turn, so that a slow moment of the machine falls on
+all of it.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from headwise.attention.choose import choose
+from headwise.attention.self_attention import SelfAttention
+from headwise.encoders.base import Encoded
+from headwise.ragged import Ragged
+
+K = TypeVar("K")
+
+_SPREAD = 0.1  # how much the lengths of a batch differ from their mean, as those of sorted texts do
+
+
+@dataclass(frozen=True)
+class Product:
+    """A matrix product: `rows` rows of `width` features become rows of `out` features."""
+
+    rows: int
+    width: int
+    out: int
+
+
+@dataclass(frozen=True)
+class HeadPath:
+    """How the heads with one prior in a layer of self-attention are computed.
+
+    Attributes:
+        layer: The module's name in the encoder.
+        heads: Their numbers, from 0.
+        prior: What they may see.
+        implementation: Key of `headwise.attention.IMPLEMENTATIONS`, or `value` for heads that need no
+            attention.
+        reasons: Why, a line for each implementation that was looked at.
+    """
+
+    layer: str
+    heads: tuple[int, ...]
+    prior: str
+    implementation: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """What an encoder does with a batch.
+
+    Attributes:
+        products: Its necessary matrix products; None where it has a recurrence, whose products depend on
+            one another.
+        paths: How its heads are computed; empty where it has no self-attention with priors.
+    """
+
+    products: tuple[Product, ...] | None
+    paths: tuple[HeadPath, ...]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Median seconds of an encoder on a batch.
+
+    Attributes:
+        length: Mean number of words of a text.
+        texts: Texts of the batch.
+        words: Words of the batch.
+        forward: Without gradients.
+        training: Forward and backward with dropout, without the optimiser.
+        floor_forward: The matrix products of `forward` alone; None where there is no floor.
+        floor_training: Those of `training`.
+        anatomy: See there.
+    """
+
+    length: int
+    texts: int
+    words: int
+    forward: float
+    training: float
+    floor_forward: float | None
+    floor_training: float | None
+    anatomy: Anatomy
+
+
+def measure(
+    encoder: nn.Module,
+    width: int,
+    length: int,
+    texts: int,
+    *,
+    rounds: int = 5,
+    device: torch.device | str = "cpu",
+) -> Speed:
+    """Time an encoder on random word vectors; its training mode is as before afterwards.
+
+    Args:
+        encoder: Takes a `Ragged` of `[width]` rows and gives an `Encoded`.
+        width: Features of a word vector.
+        length: Mean number of words of a text; they vary by a tenth.
+        texts: Texts of the batch.
+        rounds: Of which the median is taken.
+        device: Where the encoder is.
+    """
+    sizes = spread_lengths(length, texts)
+    random = torch.Generator().manual_seed(0)
+    values = torch.randn(sum(sizes), width, generator=random).to(device)
+    with mode(encoder, training=False), torch.inference_mode():
+        anatomy = dissect(encoder, Ragged.from_lengths(values, sizes))
+    systems = {
+        "forward": forward_pass(encoder, values, sizes),
+        "training": training_pass(encoder, values, sizes),
+    }
+    if anatomy.products is not None:
+        systems["floor_forward"] = products_alone(anatomy.products, device=device)
+        systems["floor_training"] = products_alone(anatomy.products, backward=True, device=device)
+    times = {name: statistics.median(own) for name, own in interleaved(systems, rounds).items()}
+    return Speed(
+        length,
+        texts,
+        sum(sizes),
+        times["forward"],
+        times["training"],
+        times.get("floor_forward"),
+        times.get("floor_training"),
+        anatomy,
+    )
+
+
+def spread_lengths(length: int, texts: int) -> list[int]:
+    """Lengths of texts around a mean, as of a batch that was sorted by length: the longest first."""
+    steps = torch.linspace(1 + _SPREAD, 1 - _SPREAD, texts) if texts > 1 else torch.ones(texts)
+    return [max(1, round(length * step)) for step in steps.tolist()]
+
+
+def dissect(encoder: nn.Module, x: Ragged) -> Anatomy:
+    """What an encoder does with a batch, found by running it once.
+
+    The products are those that its definition needs, in as few as possible, whatever its modules make of
+    them: each `SelfAttention` needs one for values, queries and keys together and one for the output, each
+    other linear layer one.
+    """
+    products: list[Product] = []
+    paths: list[HeadPath] = []
+
+    def of_linear(module: nn.Linear, inputs: tuple[Tensor, ...]) -> None:
+        rows = inputs[0].numel() // module.in_features
+        products.append(Product(rows, module.in_features, module.out_features))
+
+    def of_attention(name: str) -> Callable[[SelfAttention, tuple[Ragged, ...]], None]:
+        def hook(module: SelfAttention, inputs: tuple[Ragged, ...]) -> None:
+            own, found = _of_attention(module, name, inputs[0])
+            products.extend(own)
+            paths.extend(found)
+
+        return hook
+
+    handles, recurrent, inside = [], False, set()
+    for name, module in encoder.named_modules():
+        if isinstance(module, SelfAttention):
+            handles.append(module.register_forward_pre_hook(of_attention(name)))
+            inside.update(module.children())
+        elif isinstance(module, nn.Linear) and module not in inside:
+            handles.append(module.register_forward_pre_hook(of_linear))
+        recurrent = recurrent or isinstance(module, nn.RNNBase)
+    try:
+        encoder(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return Anatomy(None if recurrent else tuple(products), tuple(paths))
+
+
+def _of_attention(
+    module: SelfAttention, name: str, x: Ragged
+) -> tuple[tuple[Product, Product], list[HeadPath]]:
+    rows, width, size = x.layout.total, module.value.in_features, module.head_size
+    priors = module.priors
+    inner, looking = len(priors) * size, sum(not prior.only_self for prior in priors)
+    products = Product(rows, width, inner + 2 * looking * size), Product(rows, inner, width)
+    paths = []
+    for prior in dict.fromkeys(priors):
+        heads = tuple(head for head, own in enumerate(priors) if own == prior)
+        if prior.only_self:
+            how, reasons = "value", ("value: each position sees itself alone, so its value is the output",)
+        else:
+            query = x.values.new_empty(rows, len(heads), size)
+            choice = choose(query, [prior] * len(heads), x.layout, module.impl)
+            how, reasons = choice.name, choice.reasons
+        paths.append(HeadPath(name, heads, str(prior), how, reasons))
+    return products, paths
+
+
+def products_alone(
+    products: tuple[Product, ...], *, backward: bool = False, device: torch.device | str = "cpu"
+) -> Callable[[], None]:
+    """A function that computes matrix products and nothing else.
+
+    Args:
+        products: Their sizes.
+        backward: Also those of the gradients of the inputs and of the weights.
+        device: Where.
+    """
+    operands = {
+        p: tuple(torch.rand(sizes, device=device) for sizes in ((p.rows, p.width), (p.width, p.out)))
+        for p in set(products)
+    }
+    grads = {p: torch.rand(p.rows, p.out, device=device) for p in operands} if backward else {}
+
+    def run() -> None:
+        with torch.inference_mode():
+            for product in products:
+                rows, weight = operands[product]
+                _ = rows @ weight
+                if backward:
+                    _ = grads[product] @ weight.T
+                    _ = rows.T @ grads[product]
+        _finish(torch.device(device))
+
+    return run
+
+
+def forward_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Callable[[], None]:
+    """A function that encodes a batch as prediction does: a new layout each time."""
+
+    def run() -> None:
+        with mode(encoder, training=False), torch.inference_mode():
+            encoder(Ragged.from_lengths(values, sizes))
+        _finish(values.device)
+
+    return run
+
+
+def training_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Callable[[], None]:
+    """A function that encodes a batch with dropout and takes all gradients, the word vectors' too."""
+    grads: list[Tensor] = []
+
+    def run() -> None:
+        with mode(encoder, training=True), torch.enable_grad():
+            vectors = values.detach().requires_grad_()
+            outputs = _outputs(encoder(Ragged.from_lengths(vectors, sizes)))
+            if not grads:
+                grads.extend(torch.randn_like(output) for output in outputs)
+            torch.autograd.backward(outputs, grads)
+        encoder.zero_grad()
+        _finish(values.device)
+
+    return run
+
+
+def _outputs(encoded: Encoded) -> list[Tensor]:
+    found = [encoded.tokens.values, encoded.summary]
+    return [output for output in found if output is not None and output.requires_grad]
+
+
+def interleaved(
+    systems: Mapping[K, Callable[[], Any]], rounds: int, *, warm_up: int = 1
+) -> dict[K, list[float]]:
+    """Seconds of each system in each round; in a round they take turns.
+
+    Args:
+        systems: What is to be timed.
+        rounds: At least 1.
+        warm_up: Rounds before those, which do not count.
+    """
+    clock = which_clock()[1]
+    times: dict[K, list[float]] = {name: [] for name in systems}
+    for round_ in range(-warm_up, rounds):
+        for name, run in systems.items():
+            begin = clock()
+            run()
+            if round_ >= 0:
+                times[name].append(clock() - begin)
+    return times
+
+
+def which_clock() -> tuple[str, Callable[[], float]]:
+    """The clock to measure with, and its name: the processor time of this process where torch computes
+    with one thread, so that other programs on the machine do not count; else the time that passes."""
+    if torch.get_num_threads() == 1 and not torch.cuda.is_initialized():
+        return "processor time", time.process_time
+    return "wall time", time.perf_counter
+
+
+@contextmanager
+def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
+    """`module.train(training)`, undone afterwards."""
+    before = module.training
+    module.train(training)
+    try:
+        yield
+    finally:
+        module.train(before)
+
+
+def _finish(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()

@@ -1,0 +1,171 @@
+"""`headwise bench`: how fast an encoder is on this machine, and how near to its matrix products."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+from cyclopts import Parameter
+from rich.table import Table
+from torch import nn
+
+from headwise.attention.compiled import VARIABLE
+from headwise.bench import Speed, measure, which_clock
+from headwise.cli.console import note, output
+from headwise.cli.flags import flags, given
+from headwise.config import from_dict, unknown
+from headwise.encoders import ENCODERS
+from headwise.errors import ConfigError
+from headwise.memory import keep_freed_memory
+from headwise.store import load_model
+
+EncoderFlags = flags(
+    "EncoderFlags",
+    {name: config for name, (_, config) in ENCODERS.items()},
+    prefix="--encoder",
+    group="Encoder",
+    order=1,
+)
+
+_SWITCH = Parameter(negative=(), show_default=False)
+_LENGTHS = Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
+
+
+def bench(
+    model: Annotated[Path | None, Parameter(show_default=False)] = None,
+    /,
+    *,
+    encoder: Annotated[
+        str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(ENCODERS)}.")
+    ] = None,
+    lengths: Annotated[tuple[int, ...], Parameter(negative_iterable=(), consume_multiple=True)] = (
+        128,
+        512,
+    ),
+    batch: int = 32,
+    rounds: int = 5,
+    threads: int = 0,
+    explain: Annotated[bool, _SWITCH] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    settings: EncoderFlags = None,
+) -> None:
+    """Time an encoder on this machine, beside its matrix products.
+
+    The encoder, that of a model or a new one, reads random word vectors. The floor is what its linear
+    layers alone take on the same words, without attention, norms or anything else; so "/ floor" says how
+    much is left to gain.
+
+    Args:
+        model: Folder of a model.
+        encoder: Replaced by the list of encoders.
+        lengths: Words of the texts of each batch; they vary by a tenth. \\[128 512]
+        batch: Texts of a batch.
+        rounds: Of which the median is told.
+        threads: Of PyTorch; 0 for as many as it takes by itself.
+        explain: Also tell how each head of attention is computed, and why.
+        as_json: Print JSON for other programs.
+
+    Raises:
+        HeadwiseError: The model or the settings cannot be used.
+    """
+    module, width, name = _encoder(model, encoder, given(settings))
+    for flag, value, low in (("batch", batch, 1), ("rounds", rounds, 1), ("threads", threads, 0)):
+        if value < low:
+            raise ConfigError(f"--{flag} {value}; expected {low} or more")
+    if not lengths or min(lengths) < 1:
+        raise ConfigError(f"--lengths {' '.join(map(str, lengths))}; expected lengths of 1 or more")
+    if threads:
+        torch.set_num_threads(threads)
+    keep_freed_memory()
+    os.environ.setdefault(VARIABLE, "wait")  # what is timed is what the next process will use, too
+    speeds = [measure(module, width, length, batch, rounds=rounds) for length in lengths]
+    if as_json:
+        _print_json(name, speeds, rounds)
+        return
+    console = output()
+    console.print(_speed_table(speeds))
+    if explain:
+        for speed in speeds:
+            console.print(f"\n{speed.length} words: who computes which heads, and why")
+            console.print(_path_table(speed))
+    note(f"{name}, {torch.get_num_threads()} threads, {which_clock()[0]}, medians over {rounds} rounds")
+
+
+def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) -> tuple[nn.Module, int, str]:
+    """The encoder to time, the features that it takes, and what to call it."""
+    if (folder is None) == (name is None):
+        raise ConfigError("bench needs the folder of a model, or --encoder with the name of one; not both")
+    if folder is not None:
+        if settings:
+            raise ConfigError(f"the model in {folder} has its own settings; leave out --encoder.*")
+        loaded = load_model(folder)
+        return loaded.encoder, loaded.config.encoder.width, f"the encoder of {folder}"
+    if name not in ENCODERS:
+        raise unknown("encoder", str(name), list(ENCODERS))
+    module, config = ENCODERS[name]
+    filled = from_dict(config, settings, "encoder")
+    return module(filled), filled.width, name
+
+
+def _speed_table(speeds: Sequence[Speed]) -> Table:
+    table = _table()
+    for title in ("words", "texts", "pass", "time", "floor", "/ floor", "words/s"):
+        table.add_column(title, justify="left" if title == "pass" else "right", no_wrap=True)
+    for speed in speeds:
+        for name, seconds, floor in (
+            ("forward", speed.forward, speed.floor_forward),
+            ("and backward", speed.training, speed.floor_training),
+        ):
+            ratio = ("-", "-") if floor is None else (_shown(floor), f"{seconds / floor:.2f}")
+            rate = f"{speed.words / seconds:,.0f}"
+            table.add_row(str(speed.length), str(speed.texts), name, _shown(seconds), *ratio, rate)
+    return table
+
+
+def _path_table(speed: Speed) -> Table | str:
+    if not speed.anatomy.paths:
+        return "no head of this encoder has a prior: its attention has one way to be computed"
+    table = _table()
+    for title in ("layer", "heads", "prior", "computed by", "why"):
+        table.add_column(title, overflow="fold")
+    for path in speed.anatomy.paths:
+        table.add_row(
+            path.layer, _ranges(path.heads), path.prior, path.implementation, "\n".join(path.reasons)
+        )
+    return table
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """0, 1, 2, 5 -> `0-2, 5`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _shown(seconds: float) -> str:
+    return f"{1000 * seconds:,.1f} ms"
+
+
+def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
+    environment = {
+        "encoder": name,
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "clock": which_clock()[0],
+        "rounds": rounds,
+    }
+    print(json.dumps(environment | {"speeds": [asdict(speed) for speed in speeds]}, indent=1))

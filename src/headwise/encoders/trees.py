@@ -1,0 +1,29 @@
+"""Whether an encoder goes by dependency trees."""
+
+from typing import Any
+
+from torch import nn
+
+from headwise.attention import SelfAttention
+from headwise.priors.base import TreeUse, strictest
+
+
+def tree_use(encoder: nn.Module) -> TreeUse:
+    """What the heads of an encoder make of dependency trees, and of texts without one.
+
+    Returns:
+        "none" if no head goes by the tree; else "error" if one of them needs it, "word" if all of them can
+        take the distance from word to word in its place.
+    """
+    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
+    return strictest(prior.tree_use for priors in layers for prior in priors)
+
+
+def needs_trees(config: Any) -> bool:
+    """Whether a head of the encoder of this configuration goes by trees, be it only where there are any.
+
+    Raises:
+        ConfigError: The priors of the configuration do not fit its heads.
+    """
+    layers = getattr(config, "layer_priors", ())
+    return any(prior.tree_use != "none" for priors in layers for prior in priors)

@@ -1,0 +1,69 @@
+"""What a model reads of texts: one record for each text, and batches of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headwise.features.syntax import Heads, tree_distances
+from headwise.ragged import Layout, Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedText:
+    """What a model reads of one text.
+
+    Attributes:
+        words: Numbers of its words in the vocabulary, `[words]`, int64.
+        spelling: What the embedding reads of the words beside their numbers (word pieces), if it does.
+        heads: The head of each word in the dependency tree, where the text is parsed; else None.
+    """
+
+    words: NDArray[np.int64]
+    spelling: Any = None
+    heads: Heads | None = None
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    @property
+    def unknown(self) -> int:
+        """How many of its words the vocabulary does not know."""
+        return int((self.words == 0).sum())
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some texts as an embedding reads them.
+
+    Attributes:
+        words: Their word numbers, `[total]`, int64. The layout has the distances in the dependency trees
+            if all texts are parsed.
+        spelling: That of each text (see `EncodedText`).
+    """
+
+    words: Ragged
+    spelling: tuple[Any, ...]
+
+    @property
+    def layout(self) -> Layout:
+        return self.words.layout
+
+
+def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -> Batch:
+    """Some encoded texts as one batch."""
+    sizes = [len(text) for text in texts]
+    flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
+    layout = Layout(sizes, device, _trees(texts))
+    words = Ragged(torch.from_numpy(flat).to(device), layout)
+    return Batch(words, tuple(text.spelling for text in texts))
+
+
+def _trees(texts: Sequence[EncodedText]) -> list[Tensor] | None:
+    trees = [torch.from_numpy(tree_distances(text.heads)) for text in texts if text.heads is not None]
+    return trees if trees and len(trees) == len(texts) else None

@@ -1,0 +1,275 @@
+"""PretrainedEmbedding: a Hugging Face encoder as the layer that turns words into vectors.
+
+It reads word pieces, the encoders on top of it read words: the pieces of a word are pooled into one
+vector, so that positions, distances and dependency trees mean the same with it as without. The state of
+[CLS] stands apart, for the readout `attentive,cls` (MS-SAN + BERT; Qi, Zhang, Yin, Liu; 2020).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.errors import ConfigError
+from headwise.features.pretrained.config import PretrainedConfig
+from headwise.features.pretrained.errors import PretrainedError
+from headwise.features.pretrained.hub import load
+from headwise.features.pretrained.pieces import Pieces
+from headwise.features.pretrained.reader import Reader
+from headwise.features.pretrained.rebuild import build, describe
+from headwise.features.pretrained.source import Pretrained
+from headwise.ragged import Layout, Ragged
+
+ENCODER_FILE = "pretrained.json"
+TOKENIZER_FILE = "tokenizer.json"
+
+_CHUNK = 256  # texts that `remember` reads at a time
+
+
+class PretrainedEmbedding(nn.Module):
+    """A pretrained encoder that gives every word a vector, and every text a summary.
+
+    What it says of a text does not depend on the other texts of the batch. A text of more pieces than it
+    reads at once is read in windows that overlap: each word is taken from the window that has most of its
+    context, the summary from the first. A word without pieces (a control character) has the state 0.
+
+    Args:
+        source: The encoder and its tokenizer; see `from_pretrained` and `from_files`.
+        width: Features that the encoder on top takes; where the pretrained one has another number, the
+            states of words and texts go through the same linear projection.
+        config: See `PretrainedConfig`.
+
+    Attributes:
+        encoder: The pretrained encoder, a model of transformers. Its parameters are to be trained at
+            `config.learning_rate`; what is frozen does not require a gradient.
+
+    Raises:
+        ConfigError: The settings do not fit the encoder.
+    """
+
+    def __init__(self, source: Pretrained, width: int, config: PretrainedConfig):
+        super().__init__()
+        self.config = config
+        self.encoder: Any = source.encoder
+        self._source = replace(source, encoder=None)
+        settings = self.encoder.config
+        depth = settings.num_hidden_layers
+        if config.layers and config.layers[-1] > depth:
+            raise ConfigError(f"layers: the encoder has {depth} layers, not {config.layers[-1]}")
+        self._reader = Reader(
+            prefix=source.tokenizer.prefix,
+            suffix=source.tokenizer.suffix,
+            room=_room(source, config),
+            overlap=config.overlap,
+            layers=config.layers or (depth,),
+            pooling=config.pooling,
+            begins_with_summary=source.begins_with_summary,
+        )
+        several = len(config.layers) > 1
+        self.mix = nn.Parameter(torch.zeros(len(config.layers))) if several else None
+        self.project = nn.Linear(settings.hidden_size, width) if settings.hidden_size != width else None
+        self.dropout = nn.Dropout(config.dropout)
+        self._trained = _trained_parts(self.encoder, config)
+        self.encoder.requires_grad_(False)
+        for part in self._trained:
+            part.requires_grad_(True)
+        self._remembered: dict[Any, tuple[Tensor, Tensor]] = {}
+        self.register_load_state_dict_post_hook(_forget)
+
+    @classmethod
+    def from_pretrained(cls, config: PretrainedConfig, width: int) -> "PretrainedEmbedding":
+        """With the encoder that the configuration names, from the hub or a folder.
+
+        Raises:
+            PretrainedError: HW701 to HW706, see there.
+            ConfigError: The settings do not fit the encoder.
+        """
+        top = config.layers[-1] if config.layers else None
+        return cls(load(config.name, revision=config.revision, layers=top), width, config)
+
+    @classmethod
+    def from_files(
+        cls, config: PretrainedConfig, width: int, files: Mapping[str, Any], where: str = "the model"
+    ) -> "PretrainedEmbedding":
+        """Without weights, from what `to_files` gave, which may be hostile. Nothing is downloaded.
+
+        The encoder's parameters are on the meta device, to be filled with
+        `load_state_dict(..., assign=True)`; its tables of positions, which no state dict holds, are made.
+
+        Args:
+            config: The configuration with which it was made.
+            width: Likewise.
+            files: The contents of the files by name; JSON is parsed except the tokenizer's.
+            where: What to call the place of the files in messages.
+
+        Raises:
+            PretrainedError: HW701 transformers is not installed, HW707 the files hold what cannot be.
+        """
+        match files.get(ENCODER_FILE), files.get(TOKENIZER_FILE):
+            case {"encoder": dict(shape), "window": int(most), "summary": bool(summary)}, str(tokenizer):
+                source = build(shape, tokenizer, f"{where}: {ENCODER_FILE}")
+            case _:
+                raise PretrainedError(
+                    f"{where}: {ENCODER_FILE} and {TOKENIZER_FILE} do not describe an encoder", code="HW707"
+                )
+        source = replace(
+            source,
+            window=min(most, source.window),
+            begins_with_summary=summary and source.begins_with_summary,
+        )
+        try:
+            return cls(source, width, config)
+        except ConfigError as error:
+            raise PretrainedError(f"{where}: {ENCODER_FILE}: {error.args[0]}", code="HW707") from error
+
+    def to_files(self) -> dict[str, str | dict[str, Any]]:
+        """What `from_files` needs besides the state dict: data for JSON, and the tokenizer as JSON."""
+        return {
+            ENCODER_FILE: {
+                "encoder": describe(self.encoder),
+                "window": self._source.window,
+                "summary": self._source.begins_with_summary,
+            },
+            TOKENIZER_FILE: self._source.tokenizer.definition,
+        }
+
+    def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
+        """The word pieces of texts, of each of which the words are given.
+
+        `forward` takes them in place of the words, so that what is read in every epoch is cut into pieces
+        once.
+        """
+        return self._source.tokenizer.pieces(texts)
+
+    def forward(self, tokens: Sequence[Sequence[str] | Pieces], layout: Layout) -> tuple[Ragged, Tensor]:
+        """Texts -> vectors of their words, and their summaries.
+
+        Args:
+            tokens: The words of each text, or what `prepare` made of them.
+            layout: Of these texts, on the device of the parameters.
+
+        Returns:
+            The vectors of the words, `[total, width]`, and the state of the first special token ([CLS]) of
+            each text, `[texts, width]`. Where the tokenizer has none, it is the mean of the words (0 for a
+            text without words).
+
+        Raises:
+            ValueError: Texts and layout disagree.
+        """
+        texts = self._as_pieces(tokens)
+        if tuple(text.length for text in texts) != layout.sizes:
+            raise ValueError(f"texts of {[text.length for text in texts]} words do not fit {layout!r}")
+        recall = self._recall if self._remembered and texts else self._read
+        words, summaries = recall(texts)
+        return Ragged(self._finish(words), layout), self._finish(summaries)
+
+    def remember(
+        self,
+        texts: Sequence[Sequence[str] | Pieces],
+        report: Callable[[int, int], None] = lambda done, of: None,
+    ) -> int:
+        """Have a frozen encoder read the texts that `forward` will be given in every epoch.
+
+        The texts and their order decide what is remembered, not the batches of a run, so that a run which
+        is resumed goes on exactly. Loading a state dict makes it forget.
+
+        Args:
+            texts: See `forward`.
+            report: Called with the number of texts that have been read, and of all.
+
+        Returns:
+            How many of the texts, from the first, fit into `config.remember`; 0 where the encoder is
+            trained.
+        """
+        left = 0 if self._trained else self.config.remember << 20
+        done = 0
+        for start in range(0, len(texts) if left else 0, _CHUNK):
+            chunk = self._as_pieces(texts[start : start + _CHUNK])
+            words, summaries = self._read(chunk)
+            split = words.cpu().split([text.length for text in chunk])
+            for text, own, summary in zip(chunk, split, summaries.cpu(), strict=True):
+                if text.key not in self._remembered:
+                    left -= own.nbytes + summary.nbytes
+                    if left < 0:
+                        return done
+                    self._remembered[text.key] = own.clone(), summary.clone()
+                done += 1
+            report(done, len(texts))
+        return done
+
+    def forget(self) -> None:
+        """Free the memory that `remember` took."""
+        self._remembered.clear()
+
+    def train(self, mode: bool = True) -> "PretrainedEmbedding":
+        """As always, but what is frozen stays in eval mode, without dropout."""
+        super().train(mode)
+        self.encoder.eval()
+        for part in self._trained:
+            part.train(mode)
+        return self
+
+    def _as_pieces(self, tokens: Sequence[Sequence[str] | Pieces]) -> list[Pieces]:
+        made = iter(self.prepare([text for text in tokens if not isinstance(text, Pieces)]))
+        return [text if isinstance(text, Pieces) else next(made) for text in tokens]
+
+    def _read(self, texts: Sequence[Pieces]) -> tuple[Tensor, Tensor]:
+        """See `Reader.read`."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and bool(self._trained)):
+            return self._reader.read(self.encoder, texts)
+
+    def _recall(self, texts: Sequence[Pieces]) -> tuple[Tensor, Tensor]:
+        """The same, from memory where possible."""
+        like = self.encoder.get_input_embeddings().weight
+        found = [self._remembered.get(text.key) for text in texts]
+        new = [text for text, states in zip(texts, found, strict=True) if states is None]
+        words, summaries = self._read(new)
+        read = zip(words.split([text.length for text in new]), summaries, strict=True)
+        pairs = [next(read) if states is None else states for states in found]
+        return (
+            torch.cat([own.to(like) for own, _ in pairs]),
+            torch.stack([own.to(like) for _, own in pairs]),
+        )
+
+    def _finish(self, states: Tensor) -> Tensor:
+        """States of some layers, `[rows, layers, hidden]` -> vectors, `[rows, width]`."""
+        mixed = states[:, 0] if self.mix is None else torch.einsum("l,rlh->rh", self.mix.softmax(0), states)
+        return self.dropout(mixed if self.project is None else self.project(mixed))
+
+
+def _room(source: Pretrained, config: PretrainedConfig) -> int:
+    """Most pieces in a window, apart from the special tokens."""
+    window = min(source.window, config.max_pieces or source.window)
+    room = window - len(source.tokenizer.prefix) - len(source.tokenizer.suffix)
+    if room <= config.overlap:
+        raise ConfigError(
+            f"overlap: {config.overlap} pieces are too many for windows of {window} (the encoder reads "
+            f"{source.window} at once)"
+        )
+    return room
+
+
+def _trained_parts(encoder: Any, config: PretrainedConfig) -> list[nn.Module]:
+    """The parts of the encoder that are trained."""
+    if not config.train:
+        return []
+    count, depth = config.train_layers, encoder.config.num_hidden_layers
+    if count is None:
+        return [encoder]
+    stacks: list[nn.ModuleList] = []  # usually one; some encoders keep the parts of a layer apart
+    for module in encoder.modules():
+        inside = any(module is part for stack in stacks for part in stack.modules())
+        if isinstance(module, nn.ModuleList) and len(module) == depth and not inside:
+            stacks.append(module)
+    if count > depth or not stacks:
+        raise ConfigError(
+            f"train_layers: {count} cannot be trained apart from the rest, the encoder has "
+            f"{f'{depth} layers' if stacks else 'one set of weights for all layers'}"
+        )
+    return [layer for stack in stacks for layer in stack[depth - count :]]
+
+
+def _forget(module: Any, _: Any) -> None:
+    module.forget()

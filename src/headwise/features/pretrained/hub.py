@@ -1,0 +1,134 @@
+"""Loading an encoder of the Hugging Face hub, or of a folder.
+
+Code that a model brings is never run (`trust_remote_code` stays off), and no weights are read but
+safetensors.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from headwise.errors import ConfigError
+from headwise.features.pretrained.errors import PretrainedError, first_line, import_extra
+from headwise.features.pretrained.pieces import PieceTokenizer
+from headwise.features.pretrained.source import Pretrained, check_encoder, finished, positions, quiet
+
+
+def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pretrained:
+    """An encoder, without pooler, with weights in float32.
+
+    Where the environment has HF_HUB_OFFLINE=1, only what has been downloaded before is used.
+
+    Args:
+        name: `owner/name` on the hub, or a folder.
+        revision: Branch, tag or commit on the hub.
+        layers: Build only this many layers, the first ones; None = all.
+
+    Raises:
+        PretrainedError: HW701 to HW706, see there.
+        ConfigError: It has fewer layers.
+    """
+    transformers = import_extra("transformers")
+    folder = Path(name).expanduser()
+    local = bool(name) and folder.is_dir()
+    if not local and (not name or name.startswith((".", "~")) or folder.is_absolute()):
+        raise PretrainedError(f"{name!r}: there is no such folder", code="HW702")
+    if local and not (folder / "config.json").is_file():
+        raise PretrainedError(f"{name!r}: this folder holds no encoder, no config.json", code="HW702")
+    place = str(folder) if local else name
+    offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
+    options = {
+        "local_files_only": local or offline,
+        "revision": revision,
+        "trust_remote_code": False,
+    }
+    with quiet(transformers):
+        settings = _settings(transformers, place, options)
+        check_encoder(transformers, settings, repr(place))
+        _cut(settings, layers, place)
+        tokenizer, own = _tokenizer(transformers, place, options)
+        encoder = _weights(transformers, place, settings, options)
+    encoder = finished(encoder, tokenizer, repr(place))
+    return Pretrained(
+        encoder,
+        tokenizer,
+        min(positions(encoder), own.model_max_length),
+        bool(tokenizer.prefix) and tokenizer.prefix[0] == own.cls_token_id,
+    )
+
+
+def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
+    try:
+        return transformers.AutoConfig.from_pretrained(place, **options)
+    except OSError as error:
+        raise PretrainedError(
+            f"{place!r}: there is no such model on the Hugging Face hub or in this folder, or it cannot be "
+            f"reached ({first_line(error)})",
+            code="HW702",
+        ) from error
+    except Exception as error:  # of another kind for every way in which a configuration can be wrong
+        if "trust_remote_code" in str(error):
+            raise PretrainedError(
+                f"{place!r}: this model needs code of its own, which headwise does not run; choose one "
+                "that transformers knows",
+                code="HW706",
+            ) from error
+        raise PretrainedError(
+            f"{place!r}: transformers {transformers.__version__} cannot read its configuration "
+            f"({first_line(error)})",
+            code="HW705",
+        ) from error
+
+
+def _cut(settings: Any, layers: int | None, place: str) -> None:
+    """Make this the configuration of the first layers."""
+    if layers is None or layers == settings.num_hidden_layers:
+        return
+    if layers > settings.num_hidden_layers:
+        raise ConfigError(f"layers: {place!r} has {settings.num_hidden_layers} layers, not {layers}")
+    try:
+        settings.num_hidden_layers = layers
+    except NotImplementedError as error:
+        raise PretrainedError(
+            f"{place!r}: layers of a {settings.model_type} model cannot be left out", code="HW705"
+        ) from error
+    if getattr(settings, "layer_types", None):
+        settings.layer_types = settings.layer_types[:layers]
+
+
+def _tokenizer(transformers: Any, place: str, options: dict[str, Any]) -> tuple[PieceTokenizer, Any]:
+    try:
+        own = transformers.AutoTokenizer.from_pretrained(place, use_fast=True, **options)
+    except Exception as error:  # OSError, ValueError, ImportError of a converter, ...
+        raise PretrainedError(
+            f"{place!r}: its tokenizer cannot be loaded ({first_line(error)})", code="HW704"
+        ) from error
+    if not getattr(own, "is_fast", False):
+        raise PretrainedError(
+            f"{place!r}: it has no fast tokenizer (tokenizer.json), which is needed to know the word of "
+            "each piece; choose another model, or convert the tokenizer with transformers",
+            code="HW704",
+        )
+    return PieceTokenizer(own.backend_tokenizer.to_str()), own
+
+
+def _weights(transformers: Any, place: str, settings: Any, options: dict[str, Any]) -> Any:
+    try:
+        encoder, report = transformers.AutoModel.from_pretrained(
+            place, config=settings, use_safetensors=True, output_loading_info=True, **options
+        )
+    except OSError as error:
+        raise PretrainedError(
+            f"{place!r}: it has no weights in the safetensors format, and others (pickles, which can run "
+            f"any code) are not read; choose a model that has, or convert it ({first_line(error)})",
+            code="HW703",
+        ) from error
+    except Exception as error:  # of transformers, safetensors or torch, where the weights do not fit
+        raise PretrainedError(
+            f"{place!r}: its weights cannot be loaded ({first_line(error)})", code="HW703"
+        ) from error
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        more = " ..." if missing[3:] else ""
+        raise PretrainedError(f"{place!r}: its weights lack {', '.join(missing[:3])}{more}", code="HW703")
+    return encoder

@@ -1,0 +1,131 @@
+"""An encoder as plain data, and back: how a model folder holds one without pickles and without the hub."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from headwise.features.pretrained.errors import PretrainedError, first_line, import_extra
+from headwise.features.pretrained.pieces import PieceTokenizer
+from headwise.features.pretrained.source import Pretrained, check_encoder, finished, positions, quiet
+
+# Settings that say nothing of the shape of an encoder: what it returns, how it came to be, what a head on
+# it would do. A table of sines is not made either: it is among the weights.
+_NO_SHAPE = {
+    *("architectures", "transformers_version", "dtype", "torch_dtype", "torchscript", "return_dict"),
+    *("output_attentions", "output_hidden_states", "id2label", "label2id", "num_labels", "problem_type"),
+    *("is_decoder", "is_encoder_decoder", "add_cross_attention", "use_cache", "gradient_checkpointing"),
+    *("task_specific_params", "finetuning_task", "sinusoidal_pos_embds", "chunk_size_feed_forward"),
+}
+# With these transformers would load code, even from the hub.
+_DANGEROUS = ("implementation", "auto_map", "quantization")
+_MADE_ONE_BY_ONE = ("layers", "groups", "experts")
+
+_LARGEST = 1 << 24  # of any setting
+_MOST = 128  # of what is made one by one
+_LARGEST_TABLES = 1 << 24  # numbers in them
+
+
+def describe(encoder: Any) -> dict[str, Any]:
+    """The architecture of an encoder as plain data (for JSON)."""
+    return _shape(encoder.config.to_diff_dict())
+
+
+def build(architecture: dict[str, Any], tokenizer: str, where: str) -> Pretrained:
+    """An encoder without weights, from data that may be hostile. Draws no random numbers.
+
+    Its parameters are on the meta device, so that they take no memory until they are filled with
+    `load_state_dict(..., assign=True)`. What is in no state dict (tables of positions) is made.
+
+    Args:
+        architecture: What `describe` gave.
+        tokenizer: What `PieceTokenizer.definition` gave.
+        where: What to call the data in messages.
+
+    Returns:
+        The encoder. Its window is the largest possible, and its first special token, if there is one, is
+        taken for a summary.
+
+    Raises:
+        PretrainedError: HW701 transformers is not installed, HW707 the data describe no encoder, or one
+            that is too large, or would have code loaded.
+    """
+    transformers = import_extra("transformers")
+    _check(architecture, where)
+    try:
+        own = PieceTokenizer(tokenizer)
+        with quiet(transformers):
+            settings = transformers.AutoConfig.for_model(**_shape(architecture))
+            check_encoder(transformers, settings, where)
+            if not 0 < settings.num_hidden_layers <= _MOST:
+                raise ValueError(f"it cannot have {settings.num_hidden_layers} layers")
+            with torch.device("meta"), _NoInitialValues():
+                tables = list(transformers.AutoModel.from_config(settings).buffers())
+            if sum(table.numel() for table in tables) > _LARGEST_TABLES:
+                raise ValueError(f"its tables have more than {_LARGEST_TABLES} numbers")
+            with _OnlyTables():
+                encoder = transformers.AutoModel.from_config(settings)
+        encoder = finished(encoder, own, where)
+    except PretrainedError as error:
+        raise PretrainedError(error.args[0], code="HW707") from error
+    except Exception as error:  # whatever transformers and torch make of settings that do not fit
+        raise PretrainedError(
+            f"{where}: no encoder can be built of this ({first_line(error)})", code="HW707"
+        ) from error
+    return Pretrained(encoder, own, positions(encoder), bool(own.prefix))
+
+
+def _shape(settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: value for key, value in settings.items() if key not in _NO_SHAPE and not _is_dangerous(key)
+    }
+
+
+def _is_dangerous(key: str) -> bool:
+    return key.startswith("_") or any(word in key for word in _DANGEROUS)
+
+
+def _check(settings: Any, where: str) -> None:
+    """Refuse settings that would have code loaded, or take long or much memory only to look at."""
+    if isinstance(settings, list) and len(settings) > _MOST:
+        raise PretrainedError(
+            f"{where}: a list of {len(settings)}; at most {_MOST} is possible", code="HW707"
+        )
+    for key, value in settings.items() if isinstance(settings, dict) else enumerate(settings):
+        if isinstance(key, str) and _is_dangerous(key):
+            raise PretrainedError(f"{where}: the setting {key!r:.80} is not possible", code="HW707")
+        largest = _MOST if any(word in str(key) for word in _MADE_ONE_BY_ONE) else _LARGEST
+        if type(value) is int and abs(value) > largest:
+            shown = value if abs(value) < 10**30 else "a huge number"
+            raise PretrainedError(
+                f"{where}: {key!s:.80} is {shown}; at most {largest} is possible", code="HW707"
+            )
+        if isinstance(value, dict | list):
+            _check(value, where)
+
+
+class _NoInitialValues(TorchFunctionMode):
+    """New parameters are left as they are: filling them would be in vain."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init" and "tensor" in kwargs:
+            return kwargs["tensor"]
+        if func in (Tensor.normal_, Tensor.uniform_) and args[0].is_meta:
+            return args[0]
+        return self.call(func, args, kwargs)
+
+    def call(self, func: Any, args: Any, kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+
+class _OnlyTables(_NoInitialValues):
+    """New parameters, which torch makes of empty tensors, take no memory. Everything else is made as usual,
+    also where the caller is building on the meta device himself."""
+
+    def call(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if func is torch.empty:
+            kwargs = {**kwargs, "device": "meta"}
+        with torch._C.DisableTorchFunction():
+            return func(*args, **kwargs)
