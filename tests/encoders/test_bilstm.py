@@ -14,10 +14,10 @@ def encoder_of(**config) -> BiLSTM:
     return BiLSTM(BiLSTMConfig(**({"width": WIDTH, "hidden": HIDDEN} | config))).double().eval()
 
 
-def one_direction(lstm, rows, layer, suffix):
+def one_direction(lstm, rows):
     """The states of one LSTM that reads the rows in their order."""
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    w, u, b, c = (getattr(lstm, f"{name}_l{layer}{suffix}") for name in names)
+    w, u, b, c = (getattr(lstm, f"{name}_l0") for name in names)
     state = cell = torch.zeros(HIDDEN, dtype=torch.float64)
     states = []
     for row in rows:
@@ -37,8 +37,8 @@ def test_equals_a_loop(layers, words):
             assert (summary == 0).all()
             continue
         for layer in range(layers):
-            forward = one_direction(encoder.lstm, rows, layer, "")
-            backward = one_direction(encoder.lstm, rows.flip(0), layer, "_reverse").flip(0)
+            forward = one_direction(encoder.forwards[layer], rows)
+            backward = one_direction(encoder.backwards[layer], rows.flip(0)).flip(0)
             rows = torch.cat([forward, backward], dim=-1)
         torch.testing.assert_close(got, rows)
         torch.testing.assert_close(summary, torch.cat([forward[-1], backward[0]]))
@@ -46,13 +46,8 @@ def test_equals_a_loop(layers, words):
 
 def test_reversal_swaps_the_directions_when_their_weights_are_swapped(words):
     encoder, other, batch = encoder_of(), encoder_of(), words((7,), WIDTH)
-    weights = encoder.state_dict()
-    other.load_state_dict(
-        {
-            name: weights[name.removesuffix("_reverse") if name.endswith("_reverse") else name + "_reverse"]
-            for name in weights
-        }
-    )
+    other.forwards.load_state_dict(encoder.backwards.state_dict())
+    other.backwards.load_state_dict(encoder.forwards.state_dict())
     straight, mirrored = encoder(batch), other(batch.map(lambda x: x.flip(0)))
     swapped = mirrored.tokens.values.flip(0).roll(HIDDEN, -1)
     torch.testing.assert_close(swapped, straight.tokens.values)

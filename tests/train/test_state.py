@@ -176,3 +176,20 @@ def test_damaged_best_weights(make_objective, folder, change):
     with pytest.raises(HeadwiseError, match=path.name) as caught:
         train(objective.model, objective, CONFIG, folder, resume=True)
     assert caught.value.code == "HW402"
+
+
+def test_a_resumed_run_computes_as_it_began(tmp_path, monkeypatch):
+    from headwise.attention import compiled
+
+    path, went_with = tmp_path / "state.safetensors", []
+    monkeypatch.setattr(compiled, "_decisions", {compiled.BANDED: "still being compiled"})
+    save_state(path, {"a": torch.zeros(2)}, Progress(), {})
+    monkeypatch.setattr(compiled, "_decisions", {})
+    monkeypatch.setattr(compiled, "prepare", went_with.append)
+    load_state(path, {})
+    assert isinstance(compiled.kernels(compiled.BANDED), str)
+    assert not went_with
+    monkeypatch.setattr(compiled, "_decisions", {compiled.EDGES: compiled})  # any module will do
+    save_state(path, {"a": torch.zeros(2)}, Progress(), {})
+    load_state(path, {})
+    assert went_with == [compiled.EDGES]

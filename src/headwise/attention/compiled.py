@@ -1,75 +1,94 @@
-"""The compiled kernels of banded attention: loaded from Numba's cache, or compiled beside the process.
+"""The compiled kernels of attention: loaded from Numba's cache, or compiled beside the process.
 
-Compiling takes about fifteen seconds, once for each machine and version; loading takes less than one.
-Nobody waits for the former: a process that finds nothing compiled has it done by another one in the
-background, and works without. It keeps to that until it ends, so that its results do not depend on when
-the compiler was done.
+Compiling takes fifteen to thirty seconds for each library, once for each machine and version; loading
+takes less than one. Nobody waits for the former: a process that finds nothing compiled has it done by
+another one in the background, and works without. It keeps to that until it ends, so that its results do
+not depend on when the compiler was done.
 
 The environment variable HEADWISE_KERNELS says otherwise: `wait` compiles at once, `off` never uses them.
 """
 
 import contextlib
 import hashlib
+import importlib
 import os
 import platform
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
 VARIABLE = "HEADWISE_KERNELS"
 _STALE = 600  # seconds after which who was to compile is thought to be dead
-_SOURCES = ("simd.py", "banded_kernels.py")
+BANDED = "banded_kernels"
+EDGES = "edge_kernels"
+_SOURCES = {
+    BANDED: ("simd.py", "banded_kernels.py"),
+    EDGES: ("simd.py", "lanes.py", "banded_kernels.py", "edge_kernels.py"),
+}
+"""The libraries of kernels: modules of this package, and the files that they depend on."""
 
-
-@dataclass(frozen=True)
-class Kernels:
-    """The compiled functions of `headwise.attention.banded_kernels`."""
-
-    forward: Callable[..., None]
-    backward: Callable[..., None]
-    workspace: Callable[[int, int, int], int]
-
+Kernels = ModuleType
+"""A library whose functions, those in its `SIGNATURES`, are compiled."""
 
 _lock = threading.RLock()
-_decision: Kernels | str | None = None
-_compiler: subprocess.Popen[bytes] | None = None
+_decisions: dict[str, Kernels | str] = {}
+_compilers: dict[str, subprocess.Popen[bytes]] = {}
 
 
-def kernels() -> Kernels | str:
+def kernels(library: str = BANDED) -> Kernels | str:
     """The kernels, or why this process does without them. The answer stays the same for a process, unless
     it calls `prepare`."""
-    global _decision
-    if _decision is None:
+    found = _decisions.get(library)
+    if found is None:
         with _lock:
-            if _decision is None:
-                _decision = _decide()
-    return _decision
+            if library not in _decisions:
+                _decisions[library] = _decide(library)
+            found = _decisions[library]
+    return found
 
 
-def prepare() -> Kernels | str:
+def prepare(library: str = BANDED) -> Kernels | str:
     """Like `kernels`, but waits until the kernels are compiled, and decides anew."""
-    global _decision
     with _lock:
-        module = _module()
+        found = _decisions.get(library)
+        if isinstance(found, ModuleType):
+            return found
+        module = _module(library)
         if isinstance(module, ModuleType):
             while not _ready(module) and _at_work(module):
                 time.sleep(0.1)
-        _decision = module if isinstance(module, str) else _load(module)
-        return _decision
+        _decisions[library] = module if isinstance(module, str) else _load(module)
+        return _decisions[library]
 
 
-def _decide() -> Kernels | str:
+def decisions() -> dict[str, bool]:
+    """Which libraries this process has asked for so far, and whether it computes with them."""
+    return {library: isinstance(found, ModuleType) for library, found in _decisions.items()}
+
+
+def follow(decided: Mapping[str, bool]) -> None:
+    """Compute with the libraries that another process computed with, and without the others, so that what
+    it began ends the same. A library that cannot be had here is done without."""
+    for library, with_it in decided.items():
+        if library not in _SOURCES:
+            continue
+        if with_it:
+            prepare(library)
+        else:
+            _decisions[library] = "the run that is gone on with began without it"
+
+
+def _decide(library: str) -> Kernels | str:
     mode = os.environ.get(VARIABLE, "background")
     if mode == "off":
         return f"it is switched off by {VARIABLE}=off"
     if mode == "wait":
-        return prepare()
-    module = _module()
+        return prepare(library)
+    module = _module(library)
     if isinstance(module, str):
         return module
     if _ready(module):
@@ -77,26 +96,26 @@ def _decide() -> Kernels | str:
     return _compile_in_background(module)
 
 
-def _module() -> ModuleType | str:
+def _module(library: str) -> ModuleType | str:
     """The kernels before they are compiled, or why there are none."""
     try:
         import numba.core.config
 
         if numba.core.config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
             return "Numba is switched off by NUMBA_DISABLE_JIT"
-        from headwise.attention import banded_kernels
+        module = importlib.import_module(f"headwise.attention.{library}")
     except ImportError as error:
         return f"Numba cannot be imported ({error})"
     except RuntimeError as error:
         return f"Numba finds no folder to keep compiled kernels in, set NUMBA_CACHE_DIR ({error})"
-    return banded_kernels
+    return module
 
 
 def _load(module: ModuleType) -> Kernels:
     """The kernels from Numba's cache, or compiled now."""
     found = _ready(module)
-    for kernel in (module.forward, module.backward):
-        for signature in module.SIGNATURES[kernel]:
+    for kernel, signatures in module.SIGNATURES.items():
+        for signature in signatures:
             kernel.compile(signature)
         if not found and kernel.stats.cache_hits:
             # Numba's cache is by the file of a function, not by that of the functions it calls.
@@ -104,10 +123,14 @@ def _load(module: ModuleType) -> Kernels:
         kernel.disable_compile()
     if not found:
         _note(module)
-    return Kernels(module.forward, module.backward, module.workspace)
+    return module
 
 
-def _key() -> str:
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+def _key(library: str) -> str:
     """What the compiled kernels depend on."""
     import llvmlite
     import llvmlite.binding as llvm
@@ -116,7 +139,7 @@ def _key() -> str:
     parts = [numba.__version__, llvmlite.__version__, platform.python_version(), sys.prefix]
     parts += [llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
     digest = hashlib.sha256("\n".join(parts).encode())
-    for name in _SOURCES:
+    for name in _SOURCES[library]:
         digest.update(Path(__file__).with_name(name).read_bytes())
     return digest.hexdigest()[:16]
 
@@ -127,7 +150,7 @@ def _folder(module: ModuleType) -> Path:
 
 def _mark(module: ModuleType) -> Path:
     """The file which says that the kernels are compiled, with the names of the files that they are in."""
-    return _folder(module) / f"headwise-{_key()}.ready"
+    return _folder(module) / f"headwise-{_key(_name(module))}.ready"
 
 
 def _ready(module: ModuleType) -> bool:
@@ -139,7 +162,7 @@ def _ready(module: ModuleType) -> bool:
 
 
 def _note(module: ModuleType) -> None:
-    names = sorted(path.name for path in _folder(module).glob("banded_kernels.*.nb?"))
+    names = sorted(path.name for path in _folder(module).glob(f"{_name(module)}.*.nb?"))
     mark = _mark(module)
     part = mark.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):  # then it is compiled again
@@ -158,18 +181,18 @@ def _at_work(module: ModuleType) -> bool:
 
 def _compile_in_background(module: ModuleType) -> str:
     """Start the compiler, if no other process has; returns why this process does without."""
-    global _compiler
     told = "its kernels are being compiled for the next process"
     if _at_work(module):
         return told
     claim = _mark(module).with_suffix(".claim")
-    code = f"from headwise.attention import compiled; compiled.compile_for_others({str(claim)!r})"
+    arguments = f"{_name(module)!r}, {str(claim)!r}"
+    code = f"from headwise.attention import compiled; compiled.compile_for_others({arguments})"
     paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
         claim.parent.mkdir(parents=True, exist_ok=True)
         claim.write_text("")
         os.utime(claim)
-        _compiler = subprocess.Popen(  # noqa: S603
+        compiler = subprocess.Popen(  # noqa: S603
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdin=subprocess.DEVNULL,
@@ -181,16 +204,17 @@ def _compile_in_background(module: ModuleType) -> str:
         with contextlib.suppress(OSError):
             claim.unlink()
         return f"its kernels cannot be compiled in the background ({error}); call prepare()"
-    _compiler.returncode = 0  # nobody waits for it: without this, Python warns that it still runs
+    compiler.returncode = 0  # nobody waits for it: without this, Python warns that it still runs
+    _compilers[_name(module)] = compiler
     return told
 
 
-def compile_for_others(claim: str) -> None:
+def compile_for_others(library: str, claim: str) -> None:
     """What the process in the background does."""
     if hasattr(os, "nice"):
         os.nice(10)
     try:
-        module = _module()
+        module = _module(library)
         if isinstance(module, ModuleType):
             _load(module)
     finally:

@@ -2,7 +2,8 @@
 
 Queries that see the same keys are put into one group, so that their keys are gathered once and their
 scores are one small matrix product. A `Block` is many groups of one shape; the softmax of a query runs
-over all blocks that it is in.
+over all blocks that it is in. On the CPU, `headwise.attention.edges` computes the same faster where the
+edges are given to it.
 """
 
 from collections.abc import Sequence

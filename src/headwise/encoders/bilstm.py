@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from headwise.encoders.base import Encoded
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Ragged
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,19 @@ class BiLSTMConfig:
 
 
 class BiLSTM(nn.Module):
-    """Bidirectional LSTM over the words of each text alone; the padding stays inside."""
+    """Bidirectional LSTM over the words of each text alone.
+
+    Texts are padded behind their end only, where an LSTM has no more to say; for the other direction each
+    text is turned round first. (A packed batch would need no padding, but its gradient takes time that
+    grows with the square of the longest text.)
+    """
 
     def __init__(self, config: BiLSTMConfig | None = None):
         super().__init__()
         self.config = c = config or BiLSTMConfig()
-        between = c.dropout if c.layers > 1 else 0.0  # torch warns of a dropout after the only layer
-        self.lstm = nn.LSTM(
-            c.width, c.hidden, c.layers, dropout=between, bidirectional=True, batch_first=True
+        widths = [c.width] + [c.output_width] * (c.layers - 1)
+        self.forwards, self.backwards = (
+            nn.ModuleList(nn.LSTM(width, c.hidden, batch_first=True) for width in widths) for _ in range(2)
         )
         self.dropout = nn.Dropout(c.dropout)
 
@@ -54,17 +58,24 @@ class BiLSTM(nn.Module):
         if x.layout.total == 0:
             nothing = x.values @ x.values.new_zeros(x.values.shape[-1], self.config.output_width)
             return Encoded(x.with_values(nothing), nothing.new_zeros(len(x), self.config.output_width))
+        layout = x.layout
+        turned = layout.offsets[1:].index_select(0, layout.text_of) - 1 - layout.positions
+        states = x
+        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+            ahead = _read(forwards, states)
+            back = _read(backwards, states.map(lambda rows: rows.index_select(0, turned)))
+            both = torch.cat([ahead, back.index_select(0, turned)], dim=-1)
+            states = x.with_values(self.dropout(both))
         full = x.lengths.nonzero().flatten()
-        layout = Layout([n for n in x.layout.sizes if n], x.device)
-        states = self.dropout(self._states(Ragged(x.values, layout)))
-        forward, backward = states.split(self.config.hidden, dim=-1)
-        last = torch.cat([forward[layout.offsets[1:] - 1], backward[layout.offsets[:-1]]], dim=-1)
+        ahead, back = states.values.split(self.config.hidden, dim=-1)
+        ends, starts = layout.offsets[1:] - 1, layout.offsets[:-1]
+        last = torch.cat([ahead[ends.index_select(0, full)], back[starts.index_select(0, full)]], dim=-1)
         summary = last.new_zeros(len(x), last.shape[-1]).index_copy(0, full, last)
-        return Encoded(x.with_values(states), summary)
+        return Encoded(states, summary)
 
-    def _states(self, x: Ragged) -> Tensor:
-        """`[total, 2 * hidden]`; no text is empty."""
-        layout, (padded, _) = x.layout, x.to_padded()
-        packed = pack_padded_sequence(padded, layout.lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        return states.flatten(0, 1).index_select(0, layout.text_of * layout.longest + layout.positions)
+
+def _read(lstm: nn.Module, x: Ragged) -> Tensor:
+    """The states of an LSTM that reads each text from its first row on, `[total, hidden]`."""
+    layout, (padded, _) = x.layout, x.to_padded()
+    states, _ = lstm(padded)
+    return states.flatten(0, 1).index_select(0, layout.text_of * layout.longest + layout.positions)

@@ -17,15 +17,19 @@ group. By these formulas the graph of a batch is built at once, with a few opera
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.attention.edges import Tiles, Trees
 from headwise.attention.neighbours import Edges, Graph
+from headwise.encoders.bp_edges import contextual_edges
 from headwise.ragged import Layout
 
 _SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths
+_LARGE = 1 << 14  # ... and up to this size where all texts have the same length
 _WIDEST = 16  # tokens in a group of level 0: each sees 2k + 1 of its group's 2k + 16 keys
 
 
@@ -46,57 +50,24 @@ class Spans:
     visible: Tensor
 
 
-@dataclass(frozen=True)
 class PartitionGraph:
     """Nodes and edges of a batch: first all tokens, then the spans level by level, text by text.
 
+    What each way to compute attention needs of them is made when it is asked for.
+
     Attributes:
         nodes: Number of nodes.
-        context: What each token sees: itself and its contextual edges.
-        spans: The levels from 1 on.
-        forest: The token at each row of a forest of perfect trees, the tallest first, so that the blocks of
-            every level are contiguous; a tree is filled up with its text's last token.
         roots: `[texts]`, the row of each root; 0 for a text without words.
-    """
-
-    nodes: int
-    context: Graph
-    spans: tuple[Spans, ...]
-    forest: Tensor
-    roots: Tensor
-
-
-def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> PartitionGraph:
-    """The graph of a batch, kept in the layout's memo, and small ones beyond it.
 
     Args:
-        layout: The texts.
-        k: Contextual edges of a token for each level and side.
-        clip: Levels above share the labels of this one.
-        causal: Whether tokens look to the left only.
+        sizes: Tokens of each text.
+        device: Of the index tensors.
+        k, clip, causal: See `partition_graph`.
     """
-    name = (partition_graph, k, clip, causal)
-    if name not in layout.memo:
-        with torch.inference_mode(False):  # training may meet the same batch later
-            if layout.total <= _SMALL:
-                layout.memo[name] = _small_graph(layout.sizes, layout.device, k, clip, causal)
-            else:
-                layout.memo[name] = _Builder(layout, k, clip, causal).graph()
-    return layout.memo[name]
 
-
-@lru_cache(maxsize=16)
-def _small_graph(
-    sizes: tuple[int, ...], device: torch.device, k: int, clip: int, causal: bool
-) -> PartitionGraph:
-    return _Builder(Layout(sizes, device), k, clip, causal).graph()
-
-
-class _Builder:
-    """Where the nodes of a batch are, and the edges between them."""
-
-    def __init__(self, layout: Layout, k: int, clip: int, causal: bool):
-        self.layout, self.k, self.clip, self.causal = layout, k, clip, causal
+    def __init__(self, sizes: tuple[int, ...], device: torch.device, k: int, clip: int, causal: bool):
+        self.layout, self.k, self.clip, self.causal = Layout(sizes, device), k, clip, causal
+        layout = self.layout
         self.device = layout.device
         self.lengths = layout.lengths
         levels = range(1, max(0, layout.longest - 1).bit_length() + 1)
@@ -109,17 +80,44 @@ class _Builder:
             row + count.cumsum(0) - count for row, count in zip(self.rows[:-1], self.counts, strict=True)
         ]
         self.height = torch.stack(self.counts).count_nonzero(0) - 1  # level of each root
-
-    def graph(self) -> PartitionGraph:
-        forest, spans = self._forest()
+        self.nodes = self.rows[-1]
         roots = torch.stack(self.first).gather(0, self.height.clamp(min=0)[None])[0]
-        return PartitionGraph(
-            nodes=self.rows[-1],
-            context=Graph.of(self.layout.total, list(self._edges())),
-            spans=spans,
-            forest=forest,
-            roots=roots.where(self.lengths > 0, 0),
-        )
+        self.roots = roots.where(self.lengths > 0, 0)
+        self._tiles: dict[tuple[int, bool], Tiles] = {}
+        self._trees: dict[int, Trees] = {}
+
+    @cached_property
+    def context(self) -> Graph:
+        """What each token sees: itself and its contextual edges."""
+        with torch.inference_mode(False):
+            return Graph.of(self.layout.total, list(self._edges()))
+
+    @property
+    def forest(self) -> Tensor:
+        """The token at each row of a forest of perfect trees, the tallest first, so that the blocks of
+        every level are contiguous; a tree is filled up with its text's last token."""
+        return self._forest[0]
+
+    @property
+    def spans(self) -> tuple[Spans, ...]:
+        """The levels from 1 on."""
+        return self._forest[1]
+
+    def tiles(self, width: int, labels: bool = True) -> Tiles:
+        """The same as `context`, `width` tokens at a time; without labels, all are 0."""
+        if (width, labels) not in self._tiles:
+            firsts = torch.stack(self.first).numpy()
+            query, key, label = contextual_edges(self.layout, firsts, self.k, self.clip, self.causal)
+            label = label if labels else np.zeros_like(label)
+            self._tiles[width, labels] = Tiles.of(self.layout, query, key, label, width)
+        return self._tiles[width, labels]
+
+    def trees(self, width: int) -> Trees:
+        """The same as `spans`, `width` tokens at a time; a row is that of a span among the spans."""
+        if width not in self._trees:
+            firsts = torch.stack(self.first).numpy() - self.layout.total
+            self._trees[width] = Trees.of(self.layout, firsts, width)
+        return self._trees[width]
 
     def _edges(self) -> Iterator[Edges]:
         if self.layout.total:
@@ -180,7 +178,12 @@ class _Builder:
         text = torch.repeat_interleave(torch.arange(len(counts), device=self.device), counts)
         return text, torch.arange(len(text), device=self.device) - (counts.cumsum(0) - counts)[text]
 
+    @cached_property
     def _forest(self) -> tuple[Tensor, tuple[Spans, ...]]:
+        with torch.inference_mode(False):
+            return self._grown()
+
+    def _grown(self) -> tuple[Tensor, tuple[Spans, ...]]:
         size = torch.where(self.lengths > 0, 2 ** self.height.clamp(min=0), 0)
         order = size.argsort(descending=True, stable=True)
         start = torch.empty_like(size)
@@ -203,3 +206,24 @@ class _Builder:
                 )
             )
         return forest, tuple(spans)
+
+
+_kept_graph = lru_cache(maxsize=8)(PartitionGraph)
+
+
+def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> PartitionGraph:
+    """The graph of a batch, kept in the layout's memo, and small ones beyond it.
+
+    Args:
+        layout: The texts.
+        k: Contextual edges of a token for each level and side.
+        clip: Levels above share the labels of this one.
+        causal: Whether tokens look to the left only.
+    """
+    name = (partition_graph, k, clip, causal)
+    if name not in layout.memo:
+        with torch.inference_mode(False):  # training may meet the same batch later
+            same = len(set(layout.sizes)) == 1 and layout.total <= _LARGE  # windows of a long text
+            make = _kept_graph if layout.total <= _SMALL or same else PartitionGraph
+            layout.memo[name] = make(layout.sizes, layout.device, k, clip, causal)
+    return layout.memo[name]

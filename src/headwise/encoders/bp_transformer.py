@@ -21,8 +21,10 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn, relu
-from torch.nn.functional import dropout
+from torch.nn.functional import dropout, pad
 
+from headwise.attention import edges
+from headwise.attention.edges import tile_attention, tree_attention
 from headwise.attention.heads import Heads
 from headwise.attention.neighbours import graph_attention
 from headwise.encoders.base import Encoded
@@ -30,6 +32,8 @@ from headwise.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.encoders.positions import Positions
 from headwise.errors import ConfigError
 from headwise.ragged import Ragged
+
+_WIDE = 8  # from this k on, more tokens together have enough keys in common
 
 
 @dataclass(frozen=True)
@@ -92,17 +96,26 @@ class BPTransformer(nn.Module):
         """Word vectors of `[width]` -> the states of the words, and the root as the summary, which stands
         over the words: the maximum over the words leaves it out. An empty text has no root; its summary
         is 0."""
-        c, layout = self.config, x.layout
-        graph = partition_graph(layout, c.k, c.clip, c.causal)
-        tokens = self.norm(self.positions(x).values)
-        h = torch.cat([tokens, tokens.new_zeros(graph.nodes - layout.total, c.width)])
-        for block in self.blocks:
-            h = block(h, graph)
+        layout = x.layout
+        h, graph = self._states(x, spans=True)
         if layout.total:
             root = h.index_select(0, graph.roots).masked_fill((x.lengths == 0)[:, None], 0.0)
         else:
-            root = h.new_zeros(layout.texts, c.width)
+            root = h.new_zeros(layout.texts, self.config.width)
         return Encoded(x.with_values(h[: layout.total]), root, summary_is_node=False)
+
+    def token_states(self, x: Ragged) -> Ragged:
+        """The states of the words alone, which need less: no span is computed that no word will see."""
+        return x.with_values(self._states(x, spans=False)[0])
+
+    def _states(self, x: Ragged, spans: bool) -> tuple[Tensor, PartitionGraph]:
+        """The nodes after the last block; without spans the words only."""
+        c = self.config
+        graph = partition_graph(x.layout, c.k, c.clip, c.causal)
+        h = self.norm(self.positions(x).values)
+        for number, block in enumerate(self.blocks, start=1):
+            h = block(h, graph, spans=spans or number < c.layers)
+        return h, graph
 
 
 def relative_positions(config: BPTransformerConfig) -> int:
@@ -125,9 +138,12 @@ class BPTBlock(nn.Module):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
 
-    def forward(self, h: Tensor, graph: PartitionGraph) -> Tensor:
-        """`[nodes, width]` -> `[nodes, width]`."""
-        h = self.norm1(h + self.dropout(self.attention(h, graph)))
+    def forward(self, h: Tensor, graph: PartitionGraph, spans: bool = True) -> Tensor:
+        """`[nodes, width]`, or the tokens alone where all spans are 0 -> `[nodes, width]`, or the tokens
+        alone where spans are not asked for."""
+        mixed = self.attention(h, graph, spans)
+        h = h[: len(mixed)] if len(h) >= len(mixed) else pad(h, (0, 0, 0, len(mixed) - len(h)))
+        h = self.norm1(h + self.dropout(mixed))
         inner = self.down(self.dropout(relu(self.up(h))))
         return self.norm2(h + self.dropout(inner))
 
@@ -147,16 +163,40 @@ class GraphSelfAttention(nn.Module):
             self.relative.requires_grad_(c.train_relative)
         self.drop = c.attention_dropout
 
-    def forward(self, h: Tensor, graph: PartitionGraph) -> Tensor:
-        """`[nodes, width]` -> `[nodes, width]`."""
-        heads = self.heads
-        query, key, value = (heads.split(p(h)) for p in (heads.query, heads.key, heads.value))
+    def forward(self, h: Tensor, graph: PartitionGraph, spans: bool = True) -> Tensor:
+        """See `BPTBlock.forward`."""
+        heads, total = self.heads, graph.layout.total
         drop = self.drop if self.training else 0.0
-        total = len(graph.context.visible)
+        asking = h if spans else h[:total]
+        query, key, value = (p(x) for p, x in ((heads.query, asking), (heads.key, h), (heads.value, h)))
+        if len(h) < graph.nodes:  # spans are 0, and so are their products
+            missing = (0, 0, 0, graph.nodes - len(h))
+            key, value = pad(key, missing), pad(value, missing)
+            query = pad(query, missing) if spans else query
+        if edges.refuses(query) is None:
+            return heads.out(self._along_edges(query, key, value, graph, drop))
+        query, key, value = (heads.split(x) for x in (query, key, value))
         table = None if self.relative is None else self.relative[: self.labels]
-        tokens = graph_attention(query[:, :total], key, value, graph.context, table=table, drop=drop)
-        spans = span_attention(query, key[:, :total], value[:, :total], graph, drop)
-        return heads.merge(torch.cat([tokens, *spans], dim=1))
+        mixed = graph_attention(query[:, :total], key, value, graph.context, table=table, drop=drop)
+        if query.shape[1] > total:
+            parts = span_attention(query, key[:, :total], value[:, :total], graph, drop)
+            mixed = torch.cat([mixed, *parts], dim=1)
+        return heads.merge(mixed)
+
+    def _along_edges(
+        self, query: Tensor, key: Tensor, value: Tensor, graph: PartitionGraph, drop: float
+    ) -> Tensor:
+        """With compiled kernels: rows of all heads side by side, and so is what is given."""
+        query, key, value = (x.unflatten(-1, (self.heads.heads, -1)) for x in (query, key, value))
+        total, lanes = graph.layout.total, edges.lanes(query.dtype)
+        width = lanes if graph.k < _WIDE else 2 * lanes
+        tiles = graph.tiles(width, labels=self.relative is not None)
+        mixed = tile_attention(query[:total], key, value, tiles, self.relative, drop)
+        if len(query) > total:
+            trees = graph.trees(lanes)
+            parts = tree_attention(query[total:], key[:total], value[:total], trees, drop)
+            mixed = torch.cat([mixed, parts])
+        return mixed.flatten(1)
 
 
 def span_attention(

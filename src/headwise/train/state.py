@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from headwise.attention import compiled
 from headwise.config import from_dict
 from headwise.errors import HeadwiseError
 
@@ -83,7 +84,13 @@ def save_state(
         identity: What makes this run this run (configuration, data); `load_state` compares it.
     """
     counters = {**asdict(progress), "best_score": _number(progress.best_score)}
-    metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
+    metadata = {
+        "format": FORMAT,
+        "progress": json.dumps(counters),
+        "identity": json.dumps(identity),
+        # Other kernels round otherwise, and the run would not end the same.
+        "kernels": json.dumps(compiled.decisions()),
+    }
     write_atomically(tensors, path, metadata)
 
 
@@ -102,10 +109,12 @@ def load_state(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor],
     try:
         saved, counters = dict(json.loads(metadata["identity"])), dict(json.loads(metadata["progress"]))
         progress = _progress(counters)
-    except (HeadwiseError, KeyError, TypeError, ValueError, RecursionError) as error:
+        kernels = {str(name): bool(used) for name, used in json.loads(metadata["kernels"]).items()}
+    except (HeadwiseError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = error.args[0] if error.args else "nested too deeply"
         raise _damaged(path, f"its counters cannot be read: {reason}") from None
     _compare(saved, json.loads(json.dumps(identity)), path)
+    compiled.follow(kernels)
     return tensors, progress
 
 
