@@ -181,7 +181,7 @@ WRONG = [
     (TrainConfig, {"seed": 2**64}),
     (TrainConfig, {"checkpoint_seconds": -1.0}),
     (TrainConfig, {"schedule": "lineer"}),
-    (TrainConfig, {"score": "f1"}),
+    (TrainConfig, {"score": "f2"}),
     (TrainConfig, {"precision": "float16"}),
     (WordConfig, {"tokenizer": "pen"}),
     (WordConfig, {"case": "upper"}),
@@ -241,8 +241,10 @@ def test_every_encoder_round_trips(name):
         ({"encoder": {"name": "transfomer"}}, "unknown encoder 'transfomer'; did you mean 'transformer'"),
         ({"encoder": {"name": ["transformer"]}}, "unknown encoder"),
         ({"words": {"dropuot": 1}}, "f: words: unknown setting 'dropuot'; did you mean 'dropout'"),
-        ({"enkoder": {}}, "f: unknown setting 'enkoder'; did you mean 'encoder'"),
-        ({"task": "tag"}, "f: this version knows the task 'classify', not 'tag'"),
+        ({"enkoder": {}}, "f: task classify: unknown setting 'enkoder'; did you mean 'encoder'"),
+        ({"tagger": {}}, "f: task classify: unknown setting 'tagger'"),
+        ({"task": "tags"}, "f: unknown task 'tags'; did you mean 'tag'"),
+        ({"task": 5}, "f: unknown task '5'"),
     ],
 )
 def test_a_model_configuration_that_does_not_fit(data, message):

@@ -90,7 +90,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             if len(unseen := np.setdiff1d(dev_labels, labels)):
                 raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
             texts = Texts(examples, dev_examples, [], ())
-        settings, vectors = choose_settings(texts, layers)
+        settings, vectors = choose_settings(len(texts.train), layers)
         try:
             with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
                 fitted = fit(texts.train, texts.dev, settings, Path(folder), vectors=vectors)

@@ -1,8 +1,8 @@
 """Model: features, encoder, readout and task together; what is trained, saved and used."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from headwise.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
 from headwise.encoders.base import Encoded, default_readout, output_width
 from headwise.encoders.trees import tree_use
 from headwise.errors import ConfigError
+from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig, WordEmbedding
 from headwise.features.encoded import Batch, EncodedText, batch_of
 from headwise.features.parse import SyntaxConfig
@@ -23,14 +24,48 @@ from headwise.features.pretrained import PretrainedConfig, PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.pooling import Readout
+from headwise.tasks.bags import BagConfig
 from headwise.tasks.classify import Classifier, ClassifierConfig
+from headwise.tasks.language import LanguageConfig
 from headwise.tasks.linear_expert import ExpertConfig, LinearExpert
+from headwise.tasks.pair import PairConfig
+from headwise.tasks.regress import RegressorConfig, Scale
+from headwise.tasks.tag import TaggerConfig
+
+CONFIGS: dict[str, type] = {
+    "words": WordConfig,
+    "characters": CharacterConfig,
+    "pretrained": PretrainedConfig,
+    "syntax": SyntaxConfig,
+    "classifier": ClassifierConfig,
+    "expert": ExpertConfig,
+    "tagger": TaggerConfig,
+    "pair": PairConfig,
+    "regressor": RegressorConfig,
+    "bags": BagConfig,
+    "language": LanguageConfig,
+}
+"""The sections of a model's settings, but for the encoder's."""
+
+_TEXT = ("words", "pretrained", "syntax", "encoder")
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "classify": (*_TEXT, "classifier", "expert"),
+    "tag": (*_TEXT, "characters", "tagger"),
+    "pair": (*_TEXT, "pair", "classifier"),
+    "pair-score": (*_TEXT, "pair", "regressor"),
+    "regress": (*_TEXT, "regressor"),
+    "bags": ("bags",),
+    "language-model": ("encoder", "language"),
+}
+"""The sections that each task has."""
 
 
 @dataclass(frozen=True)
 class ModelConfig:
     """Everything that decides what a model is, apart from what it learns from the texts."""
 
+    task: str = "classify"
+    """What the model does: a key of `SECTIONS`."""
     words: WordConfig = field(default_factory=WordConfig)
     encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
     readout: str = "node+max"
@@ -40,21 +75,23 @@ class ModelConfig:
     expert: ExpertConfig = field(default_factory=ExpertConfig)
     syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+    characters: CharacterConfig = field(default_factory=CharacterConfig)
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    pair: PairConfig = field(default_factory=PairConfig)
+    regressor: RegressorConfig = field(default_factory=RegressorConfig)
+    bags: BagConfig = field(default_factory=BagConfig)
+    language: LanguageConfig = field(default_factory=LanguageConfig)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` turns back into an equal configuration."""
-        return {
-            "task": "classify",
-            "words": to_dict(self.words),
-            "encoder": {"name": encoder_name(self.encoder), **to_dict(self.encoder)},
-            "readout": self.readout,
-            "classifier": to_dict(self.classifier),
-            "expert": to_dict(self.expert),
-            "pretrained": {
-                name: value for name, value in to_dict(self.pretrained).items() if value is not None
-            },
-            "syntax": {name: value for name, value in to_dict(self.syntax).items() if value is not None},
-        }
+        found: dict[str, Any] = {"task": self.task}
+        for section in SECTIONS[self.task]:
+            settings = to_dict(getattr(self, section))
+            found[section] = {name: value for name, value in settings.items() if value is not None}
+        if "encoder" in found:
+            found["readout"] = self.readout
+            found["encoder"] = {"name": encoder_name(self.encoder), **found["encoder"]}
+        return found
 
     @classmethod
     def from_json(cls, data: dict[str, Any], where: str = "") -> "ModelConfig":
@@ -63,25 +100,31 @@ class ModelConfig:
         Raises:
             ConfigError: A setting is unknown or has the wrong type, or the task is of a later version.
         """
-        known = ["task", "words", "encoder", "readout", "classifier", "expert", "syntax", "pretrained"]
         at = f"{where}: " if where else ""
+        task = data.get("task", "classify")
+        if not isinstance(task, str) or task not in SECTIONS:
+            raise ConfigError(at + unknown("task", str(task), list(SECTIONS)).args[0])
+        encodes = "encoder" in SECTIONS[task]
+        known = ["task", *(["readout"] if encodes else []), *SECTIONS[task]]
         for key in data:
             if key not in known:
-                raise ConfigError(at + unknown("setting", key, known).args[0])
-        if data.get("task", "classify") != "classify":
-            raise ConfigError(f"{at}this version knows the task 'classify', not {data['task']!r}")
+                raise ConfigError(f"{at}task {task}: {unknown('setting', key, known).args[0]}")
         encoder = dict(data.get("encoder", {}))
         name = encoder.pop("name", "ms-transformer")
         if not isinstance(name, str) or name not in ENCODERS:
             raise unknown("encoder", str(name), list(ENCODERS))
+        parts = {
+            section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
+            for section in SECTIONS[task]
+            if section != "encoder"
+        }
+        if not encodes:
+            return cls(task=task, **parts)
         return cls(
-            words=from_dict(WordConfig, data.get("words", {}), at + "words"),
+            task=task,
             encoder=from_dict(ENCODERS[name][1], encoder, at + "encoder"),
             readout=data.get("readout", default_readout(ENCODERS[name][1])),
-            classifier=from_dict(ClassifierConfig, data.get("classifier", {}), at + "classifier"),
-            expert=from_dict(ExpertConfig, data.get("expert", {}), at + "expert"),
-            syntax=from_dict(SyntaxConfig, data.get("syntax", {}), at + "syntax"),
-            pretrained=from_dict(PretrainedConfig, data.get("pretrained", {}), at + "pretrained"),
+            **parts,
         )
 
 
@@ -106,15 +149,47 @@ class Prediction:
 
 
 def new_embedding(
-    config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None = None
+    config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None, width: int
 ) -> "WordEmbedding | PretrainedEmbedding":
-    """The embedding of a configuration: vectors of words, or a pretrained encoder."""
+    """The embedding of a configuration, vectors of words or a pretrained encoder, with `width` features."""
     if not config.pretrained.name:
         known = len(vocabulary) - vocabulary.extra
-        return WordEmbedding(known, vocabulary.extra, config.encoder.width, config.words)
+        return WordEmbedding(known, vocabulary.extra, width, config.words)
     if files is None:
-        return PretrainedEmbedding.from_pretrained(config.pretrained, config.encoder.width)
-    return PretrainedEmbedding.from_files(config.pretrained, config.encoder.width, files)
+        return PretrainedEmbedding.from_pretrained(config.pretrained, width)
+    return PretrainedEmbedding.from_files(config.pretrained, width, files)
+
+
+class OutputsError(ConfigError):
+    """What a saved model says of its outputs makes no sense."""
+
+
+def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
+    """The names of the outputs of a saved model, `labels`.
+
+    Raises:
+        OutputsError: They are not different texts, or fewer than `least`.
+    """
+    names = outputs.get("labels")
+    if not isinstance(names, list):
+        raise OutputsError("'labels' is missing or of the wrong type")
+    if not all(isinstance(name, str) for name in names):
+        raise OutputsError("every label must be a text")
+    if len(names) < least or len(set(names)) < len(names):
+        raise OutputsError(f"{least} or more labels are expected, all different")
+    return names
+
+
+def output_scale(outputs: Mapping[str, Any]) -> Scale:
+    """The scale of the numbers that a saved model gives.
+
+    Raises:
+        OutputsError: There is none, or one that numbers cannot have.
+    """
+    try:
+        return Scale.from_json(outputs)
+    except ConfigError as error:
+        raise OutputsError(error.args[0]) from None
 
 
 class TextModel(nn.Module):
@@ -125,12 +200,25 @@ class TextModel(nn.Module):
         vocabulary: The words that it knows.
         files: What a model folder has of the pretrained encoder, if there is one; by default it is loaded
             by its name.
+        width: Features of the embedding, if not those that the encoder takes.
     """
 
-    def __init__(self, config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None = None):
+    FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes that are numbers fitted beside the weights, and the least value of each."""
+    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Vocabulary.from_json
+    """Undoes `to_json` of what the model knows: its words."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        files: Mapping[str, Any] | None = None,
+        *,
+        width: int | None = None,
+    ):
         super().__init__()
         self.config = config
-        self.embedding = new_embedding(config, vocabulary, files)
+        self.embedding = new_embedding(config, vocabulary, files, width or config.encoder.width)
         self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
         self.features = TextFeatures(
             config.words.tokenizer,
@@ -139,6 +227,32 @@ class TextModel(nn.Module):
             parser=new_parser(config.syntax),
             spell=getattr(self.embedding, "prepare", None),
         )
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "TextModel":
+        """A model without its weights, from what a model folder says, which may be hostile.
+
+        Args:
+            config: Its configuration.
+            vocabulary: Its words.
+            outputs: What `outputs_json` gave.
+            files: See the class.
+
+        Raises:
+            OutputsError: The outputs make no sense.
+            HeadwiseError: They make no model.
+        """
+        raise NotImplementedError
+
+    def outputs_json(self) -> dict[str, Any]:
+        """What the outputs mean, as plain data for `from_parts`."""
+        raise NotImplementedError
 
     @property
     def device(self) -> torch.device:
@@ -169,12 +283,18 @@ class TextModel(nn.Module):
 class Model(TextModel):
     """A text classifier.
 
+    Attributes:
+        temperature: What the logits are divided by before they become probabilities.
+        expert_weight: What the linear expert's scores are multiplied by.
+
     Args:
         config: See `ModelConfig`.
         vocabulary: The words that it knows.
         labels: Names of the labels, in the order of the outputs.
         files: See `TextModel`.
     """
+
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, "expert_weight": 0.0}
 
     def __init__(
         self,
@@ -193,6 +313,19 @@ class Model(TextModel):
         self.expert = LinearExpert(found, len(labels)) if found else None
         self.temperature = 1.0
         self.expert_weight = 0.0
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "Model":
+        return cls(config, vocabulary, output_names(outputs), files)
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
 
     def forward(self, batch: Batch) -> Tensor:
         """Texts -> the encoder's logits `[texts, labels]`, without the expert's say."""

@@ -8,6 +8,7 @@ import pytest
 
 from headwise import __version__
 from headwise.cli import COMMANDS, main
+from headwise.cli.doctor import DOCTORS
 
 FRESH = """
 import sys, time
@@ -48,7 +49,7 @@ def test_help_of_a_command_is_its_docstring(run, command):
     assert code == 0
     assert COMMANDS[command] in out
     assert len(out.split("╭")[0].split()) > len(COMMANDS[command].split()) + 10
-    assert "--text-column" in out or command in ("priors", "bench")  # which read no data
+    assert "--text-column" in out or command in ("priors", "bench", "sample")  # which read no data
 
 
 def test_version(run):
@@ -59,7 +60,7 @@ def test_version(run):
     ("arguments", "said"),
     [
         (["predcit", "x"], "unknown command 'predcit'; did you mean 'predict'?"),
-        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, doctor"),
+        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, sample, doctor"),
         (["predict", "m", "f.csv", "--fromat", "csv"], "Did you mean --format?"),
         (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
         (["doctor", "--text-colum"], "did you mean --text-column?"),
@@ -96,12 +97,12 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("headwise.cli.doctor.diagnose_files", interrupted)
+    monkeypatch.setitem(DOCTORS, "classify", interrupted)
     assert run("doctor", "f.csv") == (130, "", "")
 
 
 def test_defects_are_not_hidden(run, monkeypatch):
-    monkeypatch.setattr("headwise.cli.doctor.diagnose_files", lambda *_: 1 / 0)
+    monkeypatch.setitem(DOCTORS, "classify", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("doctor", "f.csv")
 

@@ -163,7 +163,7 @@ def test_killed(run, spawn, model, table, tmp_path, times):
 
 
 def test_stopped_with_control_c(spawn, model, table, tmp_path):
-    table(tmp_path / "in.csv", 30_000)
+    table(tmp_path / "in.csv", 120_000)  # more than are done before this process has its turn
     process = spawn("predict", model, "in.csv", "-o", "out.csv")
     out = tmp_path / "out.csv"
     while process.poll() is None and (not out.exists() or out.stat().st_size < 100_000):

@@ -115,3 +115,50 @@ def test_messages_name_the_other_line(write):
 def test_files_that_hold_no_bags(write, fails, text, options, code):
     path = write("a.csv", text)
     assert fails(lambda: read_bags(path, BagOptions(**options)).bags)[0] == code
+
+
+LEARNED = ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("bag,x,y\na,1,2\nb,3,4\n", {}),
+        ("y,note,x,bag,label\n2,?,1,a,0\n4,?,3,b,1\n", {}),  # by name, whatever the order
+        ("label,bag,x,y\n,a,1,2\n,b,3,4\n", {}),  # labels are not read
+        ("molecule,x,y\na,1,2\nb,3,4\n", {}),
+        ("x,y,molecule\n1,2,a\n3,4,b\n", {}),
+        ("a,1,2\nb,3,4\n", {}),
+        ("1,a,1,2\n0,b,3,4\n", {}),
+        ("1,2,a\n3,4,b\n", {"bag_column": "3", "header": False}),
+        ("a,1_1,1,2,1.\nb,1_1,3,4,0.\n", {}),  # UCI
+    ],
+)
+def test_bags_to_predict(write, text, options):
+    data = read_bags(write("a.csv", text), BagOptions(**options), features=LEARNED, labelled=False)
+    assert [(bag.id, bag.label, bag.instances.tolist()) for bag in data.bags] == [
+        ("a", "", [[1, 2]]),
+        ("b", "", [[3, 4]]),
+    ]
+    assert data.features == LEARNED
+
+
+def test_features_of_a_model_in_a_labelled_file(write):
+    text = "y,x,bag,label\n2,1,a,0\n4,3,b,1\n"
+    data = read_bags(write("a.csv", text), features=LEARNED)
+    assert shown(data) == [("a", "0", [[1, 2]], 2), ("b", "1", [[3, 4]], 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("bag,label,x,z\na,1,2,3\n", ("x", "y")),
+        ("a,1,2,3,4,5\n", ("x", "y")),
+        ("a,1,2\n", ("3", "4", "5")),
+        ("x,y\n1,2\n", ("x", "y")),
+    ],
+)
+@pytest.mark.parametrize("labelled", [True, False])
+def test_files_that_do_not_fit_a_model(write, fails, text, features, labelled):
+    path = write("a.csv", text)
+    assert fails(lambda: read_bags(path, features=features, labelled=labelled).bags)[0] == "HW293"

@@ -25,8 +25,8 @@ def test_unknown_places_are_left_out():
     assert DataError("HW103", "empty", path="-", line=2).where == "-:2"
 
 
-def test_codes_have_the_shape_hw1xx_and_a_meaning():
-    assert all(len(code) == 5 and code.startswith("HW1") for code in CODES)
+def test_codes_have_the_shape_hw1xx_or_hw2xx_and_a_meaning():
+    assert all(len(code) == 5 and code.startswith(("HW1", "HW2")) for code in CODES)
     assert len(set(CODES.values())) == len(CODES)
 
 

@@ -12,9 +12,10 @@ from headwise.cli.console import fail
 from headwise.errors import HeadwiseError
 
 COMMANDS = {
-    "train": "Train a model on a file of labelled texts, and judge it.",
-    "evaluate": "Score a model on a file of labelled texts.",
+    "train": "Train a model on a file of texts, and judge it.",
+    "evaluate": "Score a model on a file with the true answers.",
     "predict": "Label the texts of a file, of any size.",
+    "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
     "priors": "List the priors that an attention head may have.",
     "bench": "Time an encoder on this machine, beside its matrix products.",

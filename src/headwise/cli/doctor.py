@@ -1,32 +1,43 @@
 """`headwise doctor`: look at data files before they are trained on."""
 
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
 import json as json_format
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-from cyclopts import Parameter
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwise.cli.console import output, visible
+from headwise.cli.console import note, output, visible
 from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import flags, given
+from headwise.config import from_dict, unknown
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
 from headwise.data.doctor import diagnose_files
-from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.doctor_bags import diagnose_bags
+from headwise.data.doctor_language import diagnose_language
+from headwise.data.doctor_numbers import diagnose_numbers
+from headwise.data.doctor_pairs import diagnose_pairs
+from headwise.data.tasks import DATA, infer_task
 from headwise.errors import ConfigError
+from headwise.tasks.tag_doctor import diagnose_tagged
 
+ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1)
 MOST_CLASSES = 12  # classes listed one by one
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
 def doctor(
     *files: FileArgument,
-    read: Annotated[ReadOptions, Parameter(name="*", group="Reading")] = DEFAULT,
+    task: str | None = None,
     json: bool = False,
+    read: ReadFlags = None,
 ) -> int:
     """Look at data files before they are trained on.
 
@@ -36,6 +47,7 @@ def doctor(
     Args:
         files: Training data, then perhaps development and test data ("train", "dev" or "test" in
             a file's name goes before its place); "-" is standard input.
+        task: What the files are for; by the looks of the first file if it is not given.
         json: Print JSON instead of a report.
 
     Returns:
@@ -46,7 +58,14 @@ def doctor(
     """
     if not files:
         raise ConfigError("no files to look at; expected at least one, such as train.tsv")
-    diagnosis = diagnose_files([str(file) for file in files], read)
+    paths, reading = [str(file) for file in files], given(read)
+    if task is None:
+        task, why = infer_task(paths[0], reading)
+        if why:
+            note(f"task {task} guessed from the file ({why}) - override with --task")
+    if task not in DOCTORS:
+        raise unknown("task", task, list(DOCTORS))
+    diagnosis = DOCTORS[task](paths, from_dict(DATA[task], reading))
     console = output()
     if json:
         print(json_format.dumps(diagnosis.to_json(), ensure_ascii=False, indent=2))
@@ -54,6 +73,18 @@ def doctor(
         for part in _report(diagnosis, files):
             console.print(part)
     return 1 if diagnosis.errors else 0
+
+
+DOCTORS: dict[str, Callable[[Sequence[str], Any], Diagnosis]] = {
+    "classify": diagnose_files,
+    "tag": diagnose_tagged,
+    "pair": diagnose_pairs,
+    "pair-score": diagnose_pairs,
+    "regress": diagnose_numbers,
+    "bags": diagnose_bags,
+    "language-model": diagnose_language,
+}
+"""Who looks at the files of a task."""
 
 
 def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:
@@ -81,8 +112,8 @@ def _heading(file: FileReport) -> Text:
         columns += f", labels from column {visible(file.label_column)!r}"
     text = Text.assemble((file.role, "bold"), f"  {visible(file.path)}\n")
     text.append(f"format {file.format}, {columns}", style="dim")
-    for note in file.notes:
-        text.append(f"\n- {visible(note)}", style="dim")
+    for line in file.notes:
+        text.append(f"\n- {visible(line)}", style="dim")
     return text.append("\n")
 
 

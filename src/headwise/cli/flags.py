@@ -6,7 +6,8 @@ command gets is only what its user has said.
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, field, fields, make_dataclass
-from typing import Annotated, Any, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from cyclopts import Group, Parameter
 from docstring_parser import parse_from_object
@@ -54,7 +55,7 @@ def flags(
         text += f" \\[{default}]" if default else ""
         kinds = [get_type_hints(configs[owner])[item] for owner in own]
         # What fits one of them passes here, and the chosen configuration looks again.
-        kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else str
+        kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else _any_of(kinds)
         shown = Parameter(
             help=text,
             show_default=False,
@@ -74,6 +75,14 @@ def given(holder: Any) -> dict[str, Any]:
     if holder is None:
         return {}
     return {name: value for name, value in asdict(holder).items() if value is not None}
+
+
+def _any_of(kinds: list[Any]) -> Any:
+    """What fits one of several types: one of all their names, if they are names, else any text."""
+    choices = [option for kind in kinds for option in (get_args(kind) or (kind,)) if option is not NoneType]
+    if not all(get_origin(option) is Literal for option in choices):
+        return str
+    return Literal[tuple(dict.fromkeys(name for option in choices for name in get_args(option)))]
 
 
 def _shown(default: Any) -> str:

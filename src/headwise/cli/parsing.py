@@ -6,11 +6,13 @@ from pathlib import Path
 
 from headwise.cli.console import warn
 from headwise.data.read import Row
+from headwise.errors import ConfigError
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import CachedParser, new_parser
 from headwise.features.parse_files import iterate_parses
 from headwise.features.syntax import HeadsError
 from headwise.model import TextModel
+from headwise.models import SavedModel
 
 
 def with_heads(rows: Iterator[Row], path: Path) -> Iterator[Row]:
@@ -32,14 +34,17 @@ def with_heads(rows: Iterator[Row], path: Path) -> Iterator[Row]:
         raise HeadsError(f"{path}: more parses than the {number:,} records to predict", code="HW234")
 
 
-def use_pipeline(model: TextModel, pipeline: str | None) -> None:
+def use_pipeline(model: SavedModel, pipeline: str | None) -> None:
     """Let a spaCy pipeline parse for the model, in place of the one that it names; None changes nothing."""
-    if pipeline is not None:
-        model.features.parser = new_parser(SyntaxConfig(pipeline))
+    if pipeline is None:
+        return
+    if not isinstance(model, TextModel):
+        raise ConfigError("--pipeline parses texts, but this model reads none")
+    model.features.parser = new_parser(SyntaxConfig(pipeline))
 
 
-def tell_trouble(model: TextModel) -> None:
+def tell_trouble(model: SavedModel) -> None:
     """Warn if parses could not be kept."""
-    parser = model.features.parser
+    parser = getattr(model.features, "parser", None)
     if isinstance(parser, CachedParser) and parser.trouble is not None:
         warn(f"the parses could not be kept, and will be made again next time: {parser.trouble}")

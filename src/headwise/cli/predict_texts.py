@@ -1,137 +1,80 @@
-"""`headwise predict`: label the texts of a file, of any size."""
-
-# The flags' type is made at run time, from the configuration.
-# pyright: reportInvalidTypeForm=false
+"""`headwise predict` for classification: label the texts of a file, of any size."""
 
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import numpy as np
-from cyclopts import Parameter
 
 from headwise.cli.console import note, percent, warn
-from headwise.cli.file_argument import FileArgument
-from headwise.cli.flags import flags, given
-from headwise.cli.parsing import tell_trouble, use_pipeline, with_heads
+from headwise.cli.parsing import with_heads
 from headwise.cli.prediction_file import (
     COMPRESSED,
     Form,
     Layout,
-    OutputError,
+    check_form,
     choose_form,
     open_output,
     telling_failures,
 )
 from headwise.cli.progress import TextProgress
+from headwise.cli.requests import PredictRequest
 from headwise.cli.resume import Kept, cut_chunks, keep
+from headwise.config import from_dict
 from headwise.data.options import ReadOptions
-from headwise.data.read import Row, read_rows
-from headwise.errors import ConfigError, HeadwiseError
-from headwise.memory import keep_freed_memory
-from headwise.model import Model
-from headwise.store import load_model
+from headwise.data.read import read_rows
+from headwise.errors import HeadwiseError
 
 MANY_UNKNOWN = 0.2  # share of unknown words above which predictions are doubtful
 _LISTED = 12  # labels in the summary
 
-# Files to predict may have labels, but they are not used.
-ReadFlags = flags(
-    "ReadFlags", {"": ReadOptions}, prefix="*", group="Reading files", order=1, hidden={"label_column"}
-)
 
-
-def predict(
-    model: Path,
-    file: FileArgument,
-    /,
-    *,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    format_out: Form | None = None,
-    resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    heads: Path | None = None,
-    pipeline: str | None = None,
-    batch_tokens: int = 16_384,
-    read: ReadFlags = None,
-) -> int:
-    """Label the texts of a file, of any size.
-
-    Every record of the file gives one of the output, in the same order: its own fields, and then the
-    prediction, its probability and the probabilities of all labels. Memory does not grow with the file.
-
-    Args:
-        model: Folder of the model.
-        file: A csv, tsv or jsonl file, or one text a line, compressed or not; "-" is standard input.
-        output: File for the predictions: .csv, .tsv or .jsonl, with .gz or .xz after it to compress.
-            Standard output by default.
-        format_out: Format of the predictions, if not that of the output's suffix.
-        resume: Go on with an output that was interrupted.
-        overwrite: Replace an output that exists.
-        heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it: as
-            many parses as the file has records.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        batch_tokens: Words that the model reads at once: fewer need less memory.
-
-    Raises:
-        HeadwiseError: The model, the file or the output cannot be used.
-    """
-    if batch_tokens < 1:
-        raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
-    form = choose_form(output, format_out)
-    if output is not None:
-        _check_output(output, file, resume=resume, overwrite=overwrite)
-    elif resume or overwrite:
-        raise ConfigError("--resume and --overwrite need --output, the file they are about")
-    keep_freed_memory()
-    loaded = load_model(model)
-    use_pipeline(loaded, pipeline)
-    rows = read_rows(file, ReadOptions(**given(read)))
+def predict(request: PredictRequest) -> int:
+    """Label the texts of a file, each with its probabilities."""
+    rows = read_rows(request.file, from_dict(ReadOptions, request.read))
     for line in rows.notes:
         note(line)
-    parsed = iter(rows) if heads is None else with_heads(iter(rows), heads)
-    chunks = cut_chunks(parsed)
-    first = next(chunks)
-    layout = Layout.of(form, first, loaded.labels)
-    start = Kept(0, 0, chain([first], chunks))
-    if resume and output is not None and output.is_file():
-        with telling_failures(output):
-            start = keep(output, layout, start.chunks, loaded.predict_proba)
-            os.truncate(output, start.size)
-        note(f"{output}: the first {start.rows:,} records are kept")
-    labeller = Labeller(loaded, batch_tokens)
-    _write(start, layout, labeller, output, file)
-    _summarise(labeller.tally)
-    tell_trouble(loaded)
+    parsed = iter(rows) if request.heads is None else with_heads(iter(rows), request.heads)
+    labeller = Labeller(request.model, request.batch_tokens)
+    predict_rows(request, parsed, labeller, Layout.of, request.model.predict_proba)
+    summarise(labeller.tally)
     return 0
 
 
-def _check_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
-    """Nothing is lost by mistake, the input least of all."""
-    if resume and overwrite:
-        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
-    if resume and output.suffix.lower() in COMPRESSED:
-        raise OutputError(
-            f"{output}: a compressed output cannot be resumed; begin anew with --overwrite, or write a "
-            "plain file and compress it afterwards",
-            code="HW602",
-        )
-    if not output.exists():
-        return
-    if file.exists() and output.samefile(file):
-        raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
-    if not resume and not overwrite and output.is_file():
-        raise OutputError(
-            f"{output} exists; add --resume to go on with it where it was interrupted, or --overwrite to "
-            "replace it",
-            code="HW601",
-        )
+def predict_rows(
+    request: PredictRequest,
+    rows: Iterator[Any],
+    labeller: "Labeller",
+    layout_of: Callable[[Form, list[Any], Sequence[str]], Layout],
+    again: Callable[[list[Any]], np.ndarray],
+) -> None:
+    """Write the predictions of rows, or those that are missing in an output that is to be resumed.
+
+    Args:
+        request: What is asked for.
+        rows: The records, with `fields`, `line` and `example`, as `headwise.data.read.Row`.
+        labeller: Predicts some of them at a time.
+        layout_of: How the predictions of such rows are written down.
+        again: What the model says of some examples, to see whether an output is its own.
+    """
+    form = choose_form(request.output, check_form(request.format_out))
+    chunks = cut_chunks(rows)
+    first = next(chunks)
+    layout = layout_of(form, first, getattr(request.model, "labels", ()))
+    start = Kept(0, 0, chain([first], chunks))
+    output = request.output
+    if request.resume and output is not None and output.is_file():
+        with telling_failures(output):
+            start = keep(output, layout, start.chunks, again)
+            os.truncate(output, start.size)
+        note(f"{output}: the first {start.rows:,} records are kept")
+    _write(start, layout, labeller, output, request.file)
 
 
 @dataclass
@@ -147,14 +90,18 @@ class Tally:
 class Labeller:
     """A model at work, and a tally of what it does."""
 
-    def __init__(self, model: Model, batch_tokens: int):
+    def __init__(self, model: Any, batch_tokens: int):
         self.model = model
         self.batch_tokens = batch_tokens
         self.tally = Tally()
 
-    def probabilities(self, rows: Sequence[Row]) -> np.ndarray:
+    def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
+        """What the model reads of rows."""
+        return self.model.features.encode(row.example for row in rows)
+
+    def probabilities(self, rows: Sequence[Any]) -> np.ndarray:
         """Calibrated probabilities, `[rows, labels]`."""
-        encoded = self.model.features.encode(row.example for row in rows)
+        encoded = self.encode(rows)
         logits = self.model.logits(encoded, batch_tokens=self.batch_tokens)
         probabilities = self.model.probabilities(logits)
         tally = self.tally
@@ -192,16 +139,14 @@ def _write(start: Kept, layout: Layout, labeller: Labeller, output: Path | None,
     labeller.tally.seconds = time.perf_counter() - began
 
 
-def _summarise(tally: Tally) -> None:
+def summarise(tally: Tally, of: str = "texts") -> None:
     if not tally.labels:
         note("nothing was left to predict")
         return
     texts, unknown = tally.labels.total(), tally.unknown / max(tally.words, 1)
     rate = texts / max(tally.seconds, 1e-9)
-    note(
-        f"{texts:,} texts predicted in {tally.seconds:,.1f} s ({rate:,.0f} texts/s); "
-        f"{percent(unknown)} of their words are unknown"
-    )
+    words = f"; {percent(unknown)} of their words are unknown" if of == "texts" else ""
+    note(f"{texts:,} {of} predicted in {tally.seconds:,.1f} s ({rate:,.0f} {of}/s){words}")
     counts = [f"{label} {n:,} ({percent(n / texts)})" for label, n in tally.labels.most_common(_LISTED)]
     rest = len(tally.labels) - len(counts)
     note("predicted " + ", ".join(counts) + (f" and {rest:,} labels more" if rest else ""))

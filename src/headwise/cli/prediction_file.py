@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
 from headwise.data.formats.jsonl import as_text
 from headwise.data.read import Row
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
 
 Form = Literal["csv", "tsv", "jsonl"]
 FORMS: dict[str, Form] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
@@ -50,6 +50,17 @@ def choose_form(path: Path | None, asked: Form | None) -> Form:
         ".xz after it compresses), or give --format-out",
         code="HW605",
     )
+
+
+def check_form(name: str | None, known: Sequence[str] = ("csv", "tsv", "jsonl")) -> Any:
+    """A format that was asked for by name.
+
+    Raises:
+        ConfigError: It is not one of those that are known.
+    """
+    if name is not None and name not in known:
+        raise ConfigError(f"--format-out {name}; expected {', '.join(known)}")
+    return name
 
 
 @contextmanager
@@ -117,7 +128,7 @@ class Layout:
         fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
         each = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
         taken = set(fields)
-        added = [_free(name, taken) for name in ("prediction", "probability", *each)]
+        added = [free_name(name, taken) for name in ("prediction", "probability", *each)]
         names = (*fields, *added)
         if form == "tsv" and (bad := _breaking(names, names)):
             raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
@@ -222,7 +233,7 @@ def _json(value: object) -> str:
     return text.translate(_LINE_ENDS) if not text.isascii() else text
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """The name, or with the first number from 2 that nobody has; it is taken then."""
     free, number = name, 2
     while free in taken:

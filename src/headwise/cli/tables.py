@@ -17,13 +17,16 @@ LISTED_LABELS = 40
 CONFUSIONS = 10
 
 
-def scores_table(evaluation: Evaluation, rivals: Sequence[Rival] = (), *, name: str = "model") -> Table:
+def scores_table(
+    evaluation: Evaluation, rivals: Sequence[Rival] = (), *, name: str = "model", of: str = "texts"
+) -> Table:
     """The scores as a whole, the model in the first column, its rivals beside it.
 
     Args:
         evaluation: Of the model.
         rivals: Others on the same texts.
         name: What to call the model.
+        of: What was labelled; the words of anything but texts are not told of.
     """
     scores = evaluation.scores
     table = _table()
@@ -43,21 +46,23 @@ def scores_table(evaluation: Evaluation, rivals: Sequence[Rival] = (), *, name: 
             table.add_row(title, "", *row)
     table.add_row("log loss", f"{evaluation.log_loss:.3f} nats")
     table.add_row("calibration error", percent(evaluation.calibration_error))
-    table.add_row("unknown words", percent(evaluation.unknown_words))
-    table.add_row("texts", f"{scores.texts:,}")
+    if of == "texts":
+        table.add_row("unknown words", percent(evaluation.unknown_words))
+    table.add_row(of, f"{scores.texts:,}")
     if evaluation.empty_texts:
         table.add_row("  without a word", f"{evaluation.empty_texts:,}")
     return table
 
 
-def labels_table(scores: Scores, *, most: int = LISTED_LABELS) -> RenderableType:
-    """Precision, recall and F1 of every label; of more than `most` labels, those with the lowest F1."""
+def labels_table(scores: Scores, *, most: int = LISTED_LABELS, of: str = "texts") -> RenderableType:
+    """Precision, recall and F1 of every label; of more than `most` labels, those with the lowest F1. `of`
+    is what was labelled."""
     rows = list(scores.labels)
     columns = zip(*scores.confusion, strict=True)
     given = {row.label: sum(column) for row, column in zip(rows, columns, strict=True)}
     table = _table()
     table.add_column("label", overflow="fold")
-    for title in ("texts", "precision", "recall", "F1"):
+    for title in (of, "precision", "recall", "F1"):
         table.add_column(title, justify="right", no_wrap=True)
     if len(rows) > most:
         rows = sorted((row for row in rows if row.texts), key=lambda row: row.f1)[:most]
@@ -71,13 +76,14 @@ def labels_table(scores: Scores, *, most: int = LISTED_LABELS) -> RenderableType
     return Group(table, f"(the {len(rows)} of {len(scores.labels):,} labels with the lowest F1)")
 
 
-def confusion_table(scores: Scores, *, width: int) -> RenderableType | None:
+def confusion_table(scores: Scores, *, width: int, of: str = "texts") -> RenderableType | None:
     """What is taken for what: a matrix of up to 12 labels if it fits, else the most frequent confusions.
 
     Args:
         scores: The scores.
         width: Columns of the terminal; where the labels' names do not fit above the matrix, they are
             numbered.
+        of: What was labelled.
 
     Returns:
         None where nothing is confused and a list would be empty.
@@ -98,14 +104,14 @@ def confusion_table(scores: Scores, *, width: int) -> RenderableType | None:
     table = _table()
     table.add_column("label", overflow="fold")
     table.add_column("taken for", overflow="fold")
-    table.add_column("texts", justify="right", no_wrap=True)
-    table.add_column("of its texts", justify="right", no_wrap=True)
+    table.add_column(of, justify="right", no_wrap=True)
+    table.add_column(f"of its {of}", justify="right", no_wrap=True)
     for texts, i, j in found[:CONFUSIONS]:
         table.add_row(names[i], names[j], f"{texts:,}", percent(texts / scores.labels[i].texts))
     if len(found) <= CONFUSIONS:
         return table
     rest = sum(texts for texts, _, _ in found[CONFUSIONS:])
-    return Group(table, f"(and {rest:,} texts of {len(found) - CONFUSIONS:,} other pairs)")
+    return Group(table, f"(and {rest:,} {of} of {len(found) - CONFUSIONS:,} other pairs)")
 
 
 def _matrix(scores: Scores, names: list[str], width: int) -> Table | None:

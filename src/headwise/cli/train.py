@@ -1,4 +1,4 @@
-"""`headwise train`: a file of labelled texts in, a model of your own out."""
+"""`headwise train`: a file with the answers in, a model of your own out."""
 
 # The flags' types are made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
@@ -8,14 +8,15 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from headwise.cli.console import warn
+from headwise.cli.console import note, warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.cli.parsing import tell_trouble
-from headwise.cli.train_report import TrainDisplay, announce, print_outcome
-from headwise.data.options import ReadOptions
+from headwise.cli.requests import TrainRequest
+from headwise.cli.tasks import TASKS
+from headwise.data.tasks import DATA, infer_task
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
+from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
@@ -31,18 +32,23 @@ from headwise.recipe import (
 from headwise.store.layout import RUN
 from headwise.store.load import is_ours
 from headwise.store.save import check_target
+from headwise.tasks.bags import BagConfig
 from headwise.tasks.classify import ClassifierConfig
+from headwise.tasks.language import LanguageConfig
 from headwise.tasks.linear_expert import ExpertConfig
+from headwise.tasks.pair import PairConfig
+from headwise.tasks.regress import RegressorConfig
+from headwise.tasks.tag import TaggerConfig
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, TrainingInterrupted
-from headwise.train.run import Parses, choose_settings, read_texts, run
+from headwise.train.run import Parses
 
 _BY_SIZE = {
     section: {name for vectors in (False, True) for name in size_defaults(0, vectors=vectors)[section]}
     for section in ("words", "encoder", "classifier", "train")
 }
 
-DataFlags = flags("DataFlags", {"": ReadOptions}, prefix="*", group="Reading files", order=3)
+DataFlags = flags("DataFlags", DATA, prefix="*", group="Reading files", order=3)
 SplitFlags = flags("SplitFlags", {"": SplitConfig}, prefix="--split", group="Splitting", order=4)
 TrainFlags = flags(
     "TrainFlags", {"": TrainConfig}, prefix="*", group="Training", order=5, by_size=_BY_SIZE["train"]
@@ -73,6 +79,35 @@ ClassifierFlags = flags(
 ExpertFlags = flags(
     "ExpertFlags", {"": ExpertConfig}, prefix="--expert", group="Linear expert", order=8, omit={"features"}
 )
+CharacterFlags = flags(
+    "CharacterFlags", {"": CharacterConfig}, prefix="--characters", group="Spelling (tag)", order=8
+)
+BagFlags = flags("BagFlags", {"": BagConfig}, prefix="--bags", group="Bags of instances (bags)", order=8)
+LanguageFlags = flags(
+    "LanguageFlags",
+    {"": LanguageConfig},
+    prefix="--language",
+    group="Language model (language-model)",
+    order=8,
+    by_size={"windows"},
+)
+PairFlags = flags(
+    "PairFlags",
+    {"": PairConfig},
+    prefix="--pair",
+    group="Text pairs (pair, pair-score)",
+    order=8,
+    omit={"expert_features"},
+    by_size={"expert"},
+)
+RegressorFlags = flags(
+    "RegressorFlags",
+    {"": RegressorConfig},
+    prefix="--regressor",
+    group="Regressor (regress, pair-score)",
+    order=8,
+)
+TaggerFlags = flags("TaggerFlags", {"": TaggerConfig}, prefix="--tagger", group="Tagger (tag)", order=8)
 EncoderFlags = flags(
     "EncoderFlags",
     {name: config for name, (_, config) in ENCODERS.items()},
@@ -93,6 +128,9 @@ def train(
     /,
     *,
     output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
+    task: Annotated[
+        str | None, Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]")
+    ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
     vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
@@ -118,18 +156,26 @@ def train(
     syntax: SyntaxFlags = None,
     classifier: ClassifierFlags = None,
     expert: ExpertFlags = None,
+    characters: CharacterFlags = None,
+    tagger: TaggerFlags = None,
+    pair: PairFlags = None,
+    bags: BagFlags = None,
+    regressor: RegressorFlags = None,
+    language: LanguageFlags = None,
     encoder_settings: EncoderFlags = None,
 ) -> int:
-    """Train a model on a file of labelled texts, and judge it.
+    """Train a model on a file of texts, and judge it.
 
-    The file alone is enough: format and columns are guessed, dev and test texts are split off where they
-    are not given, and settings marked \\[by size] are chosen by the number of texts and by whether there
-    are word vectors. The model is reported beside a linear baseline on the same test texts.
+    The file alone is enough: task, format and columns are guessed, dev and test texts are split off where
+    they are not given, and settings marked \\[by size] are chosen by the number of texts and by whether
+    there are word vectors. The model is reported beside a simple baseline on the same test texts.
 
     Args:
-        file: The training texts: csv, tsv, jsonl, "label, tab, text", fastText or sentiment trees, plain
-            or compressed; "-" is standard input.
+        file: The training texts, plain or compressed; "-" is standard input. Labelled: csv, tsv, jsonl,
+            "label, tab, text", fastText, sentiment trees. Tagged: columns (CoNLL), CoNLL-U, word/TAG,
+            bracketed trees. Bags of instances: csv with a row of numbers for each instance.
         output: Folder of the model. [FILE without its ending, and .model]
+        task: Replaced by the list of tasks.
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
         test: Labelled texts for the final report; read once. [split off]
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
@@ -147,7 +193,7 @@ def train(
         test_heads: The same of the test texts.
         resume: Go on with the interrupted run in the output folder; give the same settings again.
         overwrite: Replace the model in the output folder.
-        no_baseline: Do not fit the linear baseline.
+        no_baseline: Do not fit the simple baseline.
     """
     keep_freed_memory()
     output = output or _output_for(file)
@@ -162,40 +208,42 @@ def train(
         "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
         "classifier": given(classifier),
         "expert": given(expert),
-        "model": {"readout": readout} if readout else {},
+        "characters": given(characters),
+        "tagger": given(tagger),
+        "pair": given(pair),
+        "bags": given(bags),
+        "regressor": given(regressor),
+        "language": given(language),
+        "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
     }
     layers = (*((read_recipe(recipe),) if recipe else ()), named)
+    if not any("task" in layer.get("model", {}) for layer in layers):
+        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+        found, why = infer_task(str(file), reading)
+        if why:
+            note(f"task {found} guessed from the file ({why}) - override with --task")
+        layers = ({"model": {"task": found}}, *layers)
     asked = build_recipe(*layers)
     _check_output(output, resume=resume, overwrite=overwrite)
-    texts = read_texts(
-        str(file),
-        _path(dev),
-        _path(test),
-        asked,
-        Parses(_path(heads), _path(dev_heads), _path(test_heads)),
+    request = TrainRequest(
+        file=str(file),
+        output=output,
+        dev=_path(dev),
+        test=_path(test),
+        parses=Parses(_path(heads), _path(dev_heads), _path(test_heads)),
+        layers=layers,
+        asked=asked,
+        resume=resume,
+        baseline=not no_baseline,
     )
-    settings, loaded = choose_settings(texts, layers)
-    announce(texts, settings, output)
     try:
-        with TrainDisplay(settings.train) as display:
-            outcome = run(
-                texts,
-                settings,
-                loaded,
-                output,
-                resume=resume,
-                baseline=not no_baseline,
-                report=display.show,
-            )
+        return TASKS[asked.model.task].train(request)
     except KeyboardInterrupt:  # a second one, or after the last epoch
         warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])
         return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
-    tell_trouble(outcome.fitted.model)
-    print_outcome(outcome, output)
-    return 0
 
 
 def _output_for(file: Path) -> Path:

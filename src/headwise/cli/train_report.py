@@ -1,5 +1,6 @@
 """What `headwise train` shows: what it is about to do, how it goes, and what came of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -27,25 +28,42 @@ def announce(texts: Texts, recipe: Recipe, folder: Path) -> None:
         bare = sum(example.heads is None for example in examples)
         if bare:
             note(f"{bare:,} of {len(examples):,} texts have no parse (see --heads and --syntax.pipeline)")
+    note(sizes)
+    announce_model(recipe, folder)
+
+
+def announce_model(recipe: Recipe, folder: Path) -> None:
+    """Say what will be trained."""
+    encoder = recipe.model.encoder
     found = {
         name: getattr(encoder, name) for name in ("width", "layers", "heads") if hasattr(encoder, name)
     }
     shape = ", ".join(f"{name} {value}" for name, value in found.items())
-    note(sizes)
     note(f"{encoder_name(encoder)} ({shape}), up to {recipe.train.epochs} epochs, into {folder}")
 
 
-class TrainDisplay:
-    """A progress bar on a terminal, and a line for each epoch everywhere."""
+NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
+"""Dev scores that are not between 0 and 1."""
 
-    def __init__(self, config: TrainConfig):
-        self.config = config
+
+class TrainDisplay:
+    """A progress bar on a terminal, and a line for each epoch everywhere.
+
+    Args:
+        config: Of the run.
+        headline: Which of the dev scores is shown beside the loss; none if it is `loss`.
+        of: What is trained on.
+    """
+
+    def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
+        self.config, self.headline, self.of = config, headline, of
         self.console = messages()
         self.bar = Progress(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(bar_width=None),
             TextColumn(
-                "loss {task.fields[loss]}  best dev {task.fields[best]}  {task.fields[rate]} texts/s  left"
+                "loss {task.fields[loss]}  best dev {task.fields[best]}  {task.fields[rate]} "
+                f"{of}/s  left"
             ),
             TimeRemainingColumn(compact=True),
             console=self.console,
@@ -73,17 +91,26 @@ class TrainDisplay:
             epoch=f"{progress.epoch + 1}/{self.config.epochs}",
             loss=f"{report.loss:.3f}",
             rate=f"{report.texts_per_second:,.0f}",
-            best=percent(progress.history[progress.best_epoch]["accuracy"]) if progress.history else "-",
+            best=self._shown(progress.history[progress.best_epoch]) if progress.history else "-",
         )
         if report.scores is None:
             return
         scores = report.scores
         best = "  best" if progress.best_epoch == progress.epoch else ""
         self.console.print(
-            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev accuracy "
-            f"{percent(scores['accuracy'])}, loss {scores['loss']:.3f}  "
-            f"{report.texts_per_second:,.0f} texts/s{best}"
+            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._told(scores)}  "
+            f"{report.texts_per_second:,.0f} {self.of}/s{best}"
         )
+
+    def _shown(self, scores: Mapping[str, float]) -> str:
+        score = scores[self.headline]
+        return f"{score:.3f}" if self.headline in NOT_SHARES else percent(score)
+
+    def _told(self, scores: Mapping[str, float]) -> str:
+        if self.headline == "loss":
+            return f"loss {scores['loss']:.3f}"
+        name = {"f1": "F1"}.get(self.headline, self.headline)
+        return f"{name} {self._shown(scores)}, loss {scores['loss']:.3f}"
 
 
 def print_outcome(outcome: Outcome, folder: Path) -> None:
@@ -98,11 +125,13 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
     )
     if fitted.coverage is not None:
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
-    if fitted.model.expert is not None:
+    expert = getattr(fitted.model, "expert", None)
+    if expert is not None:
+        flag = "--pair.expert" if fitted.model.config.task == "pair" else "--expert.kind"
         out.print(
-            f"A linear expert on {fitted.model.config.expert.features:,} words and word pairs stands "
+            f"A linear expert on {len(expert.keys):,} words and word pairs stands "
             f"beside the encoder; dev gives it the weight {fitted.model.expert_weight:.2f} "
-            "(--expert.kind none leaves it out)."
+            f"({flag} none leaves it out)."
         )
     out.print(
         f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration "

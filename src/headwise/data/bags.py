@@ -5,7 +5,7 @@ Two formats of comma-separated values, an instance a line:
     uci   molecule,conformation,feature,...,label.       UCI's Musk: the molecule is the bag
 
 Codes: HW290 a feature that is no finite number; HW291 an instance with more or fewer features than the
-others; HW292 a bag with two labels; HW293 columns that cannot be those of bags.
+others; HW292 a bag with two labels; HW293 columns that cannot be those of bags, or not those of a model.
 """
 
 from array import array
@@ -64,7 +64,7 @@ class Bag:
 
     Attributes:
         id: Its name in the file.
-        label: The label's name.
+        label: The label's name; empty where labels are not read.
         instances: float32, `[instances, features]`, in the file's order.
         line: The line of the file, from 1, of its first instance.
     """
@@ -113,7 +113,7 @@ class _Columns:
 
     names: tuple[str, ...]
     bag: int
-    label: int
+    label: int | None
     features: tuple[int, ...]
 
 
@@ -126,7 +126,14 @@ class _Growing:
     values: "array[float]" = field(default_factory=lambda: array("f"))
 
 
-def read_bags(path: str | PathLike[str], options: BagOptions = DEFAULT, report: Report = stop) -> BagData:
+def read_bags(
+    path: str | PathLike[str],
+    options: BagOptions = DEFAULT,
+    report: Report = stop,
+    *,
+    features: Sequence[str] | None = None,
+    labelled: bool = True,
+) -> BagData:
     """Read a file of bags into memory. The instances of a bag need not follow each other.
 
     Args:
@@ -134,6 +141,9 @@ def read_bags(path: str | PathLike[str], options: BagOptions = DEFAULT, report: 
         options: What is not to be guessed.
         report: Is given the `DataError` of an instance that cannot be used. By default it raises; if it
             returns, the instance is left out and reading goes on.
+        features: Names of those that a model knows. A file whose header has them all may have them in any
+            order, and other columns beside them; without such names, the order counts.
+        labelled: Whether labels are read; if not, the file need not have any.
 
     Raises:
         DataError: HW101 to HW106, HW111, HW112, HW114, HW120, HW290 to HW293.
@@ -145,10 +155,16 @@ def read_bags(path: str | PathLike[str], options: BagOptions = DEFAULT, report: 
         raise source.error("HW103", "no instances", expected="one instance a line")
     form = options.format
     if form is None:
-        form = "uci" if _is_uci(head[0][1]) else "csv"
+        form = "uci" if is_uci(head[0][1]) else "csv"
         source.notes.append(f"format {form} guessed from the first line - override with --format")
     names, header = _names(form, head, source, options)
-    columns = _choose(form, names, [cells for _, cells in head[header:]], source, options)
+    sample = [cells for _, cells in head[header:]]
+    named = features if header and features is not None and {*features} <= {*names} else ()
+    free = [i for i, name in enumerate(names) if name not in named]
+    lone = features is not None and not labelled and _has_no_labels(form, names, free, features)
+    bag, label = _choose(form, names, free, sample, source, options, lone)
+    chosen = _features(form, names, header, (bag, label), features, source)
+    columns = _Columns(names, bag, label if labelled else None, chosen)
     if header:
         next(rows)
     bags: dict[str, _Growing] = {}
@@ -159,17 +175,20 @@ def read_bags(path: str | PathLike[str], options: BagOptions = DEFAULT, report: 
         Bag(name, bag.label, np.array(bag.values, dtype=np.float32).reshape(shape), bag.line)
         for name, bag in bags.items()
     ]
-    features = tuple(names[i] for i in columns.features)
-    return BagData(finished, source.path, form, features, tuple(source.notes))
+    known = tuple(features) if features is not None else tuple(names[i] for i in columns.features)
+    return BagData(finished, source.path, form, known, tuple(source.notes))
 
 
-def _is_uci(cells: Sequence[str]) -> bool:
+def is_uci(cells: Sequence[str]) -> bool:
     """A name, a conformation of it and features, and at last the label with a full stop."""
     last = cells[-1].strip()
-    return len(cells) > 3 and _number(cells[1]) is None and last.endswith(".") and last[:-1].isdecimal()
+    return (
+        len(cells) > 3 and parse_number(cells[1]) is None and last.endswith(".") and last[:-1].isdecimal()
+    )
 
 
-def _number(cell: str) -> float | None:
+def parse_number(cell: str) -> float | None:
+    """The number in a cell, None if it is none."""
     try:
         return None if "_" in cell else float(cell)
     except ValueError:
@@ -183,7 +202,7 @@ def _names(
     line, first = head[0]
     header = options.header
     if header is None:
-        header = form == "csv" and all(_number(cell) is None for cell in first[2:])
+        header = form == "csv" and all(parse_number(cell) is None for cell in first[2:])
     if not header:
         return tuple(str(i) for i in range(1, len(first) + 1)), False
     names = tuple(name.strip() or str(i) for i, name in enumerate(first, start=1))
@@ -194,29 +213,75 @@ def _names(
     return names, True
 
 
+def _has_no_labels(
+    form: BagFormat, names: Sequence[str], free: Sequence[int], features: Sequence[str]
+) -> bool:
+    """Whether a file to predict has no column of labels: by the names, else by the number of columns."""
+    if form == "uci":
+        return False
+    if len(free) < len(names):
+        return not any(normal_name(names[i]) in BAG_LABEL_NAMES for i in free)
+    return len(names) == len(features) + 1
+
+
 def _choose(
     form: BagFormat,
     names: tuple[str, ...],
+    free: Sequence[int],
     sample: Sequence[Sequence[str]],
     source: Source,
     options: BagOptions,
-) -> _Columns:
-    if len(names) < 3:
+    lone: bool,
+) -> tuple[int, int | None]:
+    """The columns of bags and of labels, among those that are free; no column of labels if that of bags
+    is `lone`."""
+    if len(free) < 2 - lone or len(names) < 3 - lone:
         expected = "the label of a bag, its name, and features"
         raise source.error("HW293", f"{len(names)} columns", expected=expected, advice="give --delimiter")
-    bag, label = (0, len(names) - 1) if form == "uci" else _guess_order(names, sample)
-    asked = options.bag_column, options.label_column
-    if asked[0]:
-        bag = find_column(asked[0], names, source, "--bag-column")
-    if asked[1]:
-        label = find_column(asked[1], names, source, "--label-column")
+    label: int | None
+    if lone:
+        bag, label = next((i for i in free if normal_name(names[i]) in BAG_NAMES), free[0]), None
+    elif form == "uci":
+        bag, label = 0, len(names) - 1
+    else:
+        cells = [[row[i] for i in free] for row in sample if len(row) == len(names)]
+        bag, label = (free[i] for i in _guess_order([names[i] for i in free], cells))
+    if options.bag_column:
+        bag = find_column(options.bag_column, names, source, "--bag-column")
+    if options.label_column:
+        label = find_column(options.label_column, names, source, "--label-column")
     if bag == label:
         raise source.error("HW293", f"the column {names[bag]!r} for both bags and labels")
-    if not all(asked):
-        told = f"columns guessed: bag={names[bag]!r}, label={names[label]!r}"
+    if not (options.bag_column and (options.label_column or lone)):
+        told = f"columns guessed: bag={names[bag]!r}, "
+        told += "no labels" if label is None else f"label={names[label]!r}"
         source.notes.append(told + " - override with --bag-column/--label-column")
-    others = {bag, label, 1} if form == "uci" else {bag, label}
-    return _Columns(names, bag, label, tuple(i for i in range(len(names)) if i not in others))
+    return bag, label
+
+
+def _features(
+    form: BagFormat,
+    names: tuple[str, ...],
+    header: bool,
+    taken: tuple[int, int | None],
+    features: Sequence[str] | None,
+    source: Source,
+) -> tuple[int, ...]:
+    """The columns of the features, in the model's order if a model is to read them."""
+    others = {*taken, 1} if form == "uci" else {*taken}
+    rest = tuple(i for i in range(len(names)) if i not in others)
+    if features is None:
+        return rest
+    if header and not all(name.isdecimal() for name in features):
+        lacking = next((name for name in features if name not in names), None)
+        if lacking is not None:
+            expected = "the features that the model was trained on"
+            raise source.error("HW293", f"no column {lacking!r}", expected=expected)
+        return tuple(names.index(name) for name in features)
+    if len(rest) != len(features):
+        expected = f"the {len(features)} that the model was trained on"
+        raise source.error("HW293", f"{len(rest)} features", expected=expected)
+    return rest
 
 
 def _guess_order(names: Sequence[str], sample: Sequence[Sequence[str]]) -> tuple[int, int]:
@@ -241,13 +306,15 @@ def _add(
     width = len(columns.names)
     if len(cells) != width:
         found = f"an instance of {len(cells)} column{'s' * (len(cells) != 1)}"
-        expected = f"{width}: a bag, a label and {len(columns.features)} features"
+        expected = f"{width}, as in the first line"
         source.report(source.error("HW291", found, line, expected=expected))
         return
-    name, label = cells[columns.bag].strip(), cells[columns.label].strip()
+    name, label = cells[columns.bag].strip(), ""
+    if columns.label is not None:
+        label = cells[columns.label].strip()
     if label[:-1].isdecimal():
         label = label.removesuffix(".")
-    if not name or not label:
+    if not name or (not label and columns.label is not None):
         code, found = ("HW120", "an empty label") if name else ("HW293", "an instance without a bag")
         source.report(source.error(code, found, line, advice="fill it in or remove the row"))
         return
@@ -258,7 +325,7 @@ def _add(
         return
     values = array("f")
     for i in columns.features:
-        value = _number(cells[i])
+        value = parse_number(cells[i])
         if value is None or not abs(value) <= LARGEST:
             found = f"{cells[i]!r} in the column {columns.names[i]!r}"
             expected = "a finite number (float32)"

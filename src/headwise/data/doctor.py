@@ -37,7 +37,7 @@ def diagnose(datasets: Mapping[str, Dataset]) -> Diagnosis:
         reports.append(_report(role, data, words))
         findings += check_file(role, data, words)
     findings += check_files(datasets)
-    return Diagnosis(tuple(reports), _sorted(findings))
+    return Diagnosis(tuple(reports), sort_findings(findings))
 
 
 def diagnose_files(paths: Sequence[str], options: ReadOptions = DEFAULT) -> Diagnosis:
@@ -53,9 +53,9 @@ def diagnose_files(paths: Sequence[str], options: ReadOptions = DEFAULT) -> Diag
             datasets[role] = _read(path, options, errors)
         except DataError as error:
             errors.append(error)
-        problems += _as_findings(errors)
+        problems += as_findings(errors)
     diagnosis = diagnose(datasets)
-    return replace(diagnosis, findings=_sorted([*problems, *diagnosis.findings]))
+    return replace(diagnosis, findings=sort_findings([*problems, *diagnosis.findings]))
 
 
 def guess_roles(paths: Sequence[str]) -> list[str]:
@@ -88,7 +88,8 @@ def _read(path: str, options: ReadOptions, errors: list[DataError]) -> Dataset:
     return read_examples(path, replace(options, encoding_errors="replace"), errors.append)
 
 
-def _as_findings(errors: Sequence[DataError]) -> list[Finding]:
+def as_findings(errors: Sequence[DataError]) -> list[Finding]:
+    """What could not be read, as findings; of many the first."""
     findings = []
     errors = sorted(errors, key=lambda error: error.line or 0)
     for error in errors[:MOST_PROBLEMS]:
@@ -101,7 +102,8 @@ def _as_findings(errors: Sequence[DataError]) -> list[Finding]:
     return findings
 
 
-def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings."""
     return tuple(sorted(findings, key=lambda finding: _ORDER.index(finding.severity)))
 
 

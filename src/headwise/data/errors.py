@@ -32,6 +32,19 @@ CODES = {
     "HW140": "a label does not occur in the training data",
     "HW141": "there are too few texts to split",
     "HW142": "there are more or fewer parses than texts",
+    # Texts for language modelling.
+    "HW280": "a character, word or byte that the vocabulary does not have",
+    "HW281": "a vocabulary that cannot be read",
+    "HW282": "a text has not the size of its parts, or is too short for them",
+    # Text pairs and numbers.
+    "HW285": "the columns of a pair's texts or of its label cannot be guessed",
+    "HW286": "aligned files have different numbers of lines",
+    "HW287": "a score is not a number",
+    # Bags of instances.
+    "HW290": "a feature of an instance is not a finite number",
+    "HW291": "an instance has more or fewer columns than the others",
+    "HW292": "a bag has two labels",
+    "HW293": "the columns are not those of bags, or not those that a model was trained on",
     # Findings of the doctor; they are reported, never raised.
     "HW150": "empty texts",
     "HW151": "very short texts",
@@ -47,6 +60,11 @@ CODES = {
     "HW161": "labels that the training data lacks",
     "HW162": "only one class",
     "HW163": "no labels",
+    "HW164": "pairs with another label the other way round",
+    "HW165": "one text of the pairs gives the label away",
+    "HW166": "pairs of two files with the same first text",
+    "HW295": "features that do not vary",
+    "HW296": "no bag has more than one instance",
 }
 
 

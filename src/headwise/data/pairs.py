@@ -63,6 +63,16 @@ class PairRow:
     fields: dict[str, object]
     pair: Pair
 
+    @property
+    def line(self) -> int:
+        """The line of the file, from 1, on which the record starts."""
+        return self.pair.line
+
+    @property
+    def example(self) -> Pair:
+        """What a model reads of the record."""
+        return self.pair
+
 
 @dataclass(frozen=True)
 class PairRows:

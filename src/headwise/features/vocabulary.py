@@ -64,7 +64,7 @@ class Vocabulary:
     @classmethod
     def build(
         cls,
-        token_lists: Iterable[list[str]],
+        token_lists: Iterable[Sequence[str]],
         *,
         min_count: int = 1,
         max_size: int | None = None,

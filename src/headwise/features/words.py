@@ -50,7 +50,16 @@ class TextFeatures:
             HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
         """
         examples = [Example(text) if isinstance(text, str) else text for text in texts]
-        words = [self.tokenizer.words(example.text) for example in examples]
+        return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
+
+    def encode_words(
+        self, words: Sequence[Sequence[str]], examples: Sequence[Example]
+    ) -> list[EncodedText]:
+        """The same of texts that are cut into words already; of the examples only the parses count.
+
+        Raises:
+            HeadsError: As `encode`.
+        """
         spelling = [None] * len(words) if self.spell is None else self.spell(words)
         encoded = [
             EncodedText(self.vocabulary.encode(own), spelled)

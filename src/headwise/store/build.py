@@ -9,15 +9,16 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headwise.errors import HeadwiseError
-from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import ModelConfig, OutputsError
+from headwise.models import MODELS, SavedModel
 from headwise.store.errors import StoreError
 
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features"),
-    *("max_pieces", "overlap", "remember"),
+    *("max_pieces", "overlap", "remember", "buckets"),
+    *("expert_features", "context", "windows", "max_symbols", "relative_rows"),
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12
@@ -76,28 +77,31 @@ class _NoFilling(TorchFunctionMode):
             return kwargs["tensor"]
         if func is torch.randn:
             return torch.empty(*args, **(kwargs or {}))
-        if func is Tensor.normal_ or (func is Tensor.mul and isinstance(args[1], float)):
+        if func in (Tensor.normal_, Tensor.uniform_) or (func is Tensor.mul and isinstance(args[1], float)):
             return args[0]
         return func(*args, **(kwargs or {}))
 
 
 def build_empty(
     config: ModelConfig,
-    vocabulary: Vocabulary,
-    labels: list[str],
-    where: str,
+    vocabulary: Any,
+    outputs: Mapping[str, Any],
+    where: tuple[str, str],
     parts: Mapping[str, Any] | None = None,
-) -> Model:
-    """A model on the meta device: shapes and types without memory; draws no random numbers. `parts` is what
-    the folder has of a pretrained encoder.
+) -> SavedModel:
+    """A model on the meta device: shapes and types without memory; draws no random numbers. `outputs` is
+    what the folder says of its outputs, `parts` what it has of a pretrained encoder, `where` what to call
+    the places of configuration and outputs.
 
     Raises:
         StoreError: HW507, the settings do not make a model.
     """
     try:
         with torch.device("meta"), _NoFilling():
-            return Model(config, vocabulary, labels, parts)
+            return MODELS[config.task].from_parts(config, vocabulary, outputs, parts)
+    except OutputsError as error:
+        raise StoreError(f"{where[1]}: {error.args[0]}", code="HW507") from error
     except HeadwiseError as error:
-        raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
+        raise StoreError(f"{where[0]}: {error.args[0]}", code="HW507") from error
     except Exception as error:  # values that torch refuses: a dropout of 2, more numbers than 2**63
-        raise StoreError(f"{where}: the settings do not make a model ({error})", code="HW507") from error
+        raise StoreError(f"{where[0]}: the settings do not make a model ({error})", code="HW507") from error

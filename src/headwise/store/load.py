@@ -6,6 +6,7 @@ Nothing in the folder is run, and nothing is believed before it is checked: the 
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ import torch
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
-from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
+from headwise.models import MODELS
 from headwise.store.build import build_empty, parse_config
 from headwise.store.errors import StoreError
 from headwise.store.files import open_plain, parse_json, read_limited, to_json
@@ -42,8 +42,9 @@ from headwise.store.weights import DTYPES, WeightsFile
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 
-def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Model:
-    """Load a model folder that `save_model` wrote, ready to predict (in eval mode).
+def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any:
+    """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
+    see `headwise.models.MODELS`.
 
     Draws no random numbers. The folder itself may be reached through a link; the files in it must be
     plain files.
@@ -58,11 +59,11 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
     dtype = DTYPES.get(_get(settings, "weights", str, where))
     if dtype is None:
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
-    vocabulary = _vocabulary(files)
-    labels = _labels(files)
+    vocabulary = _vocabulary(files, MODELS[config.task].read_vocabulary)
+    outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
-    temperature = _factor(files, "temperature", 1e-6)
-    expert_weight = _factor(files, "expert_weight", 0.0)
+    least = MODELS[config.task].FACTORS
+    factors = {name: _factor(files, name, low) for name, low in least.items()}
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS
     with open_plain(path) as (file, size):
@@ -70,12 +71,12 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
         try:
             weights = WeightsFile(file, size, path)
             # Every layer has weights of its own; a claim of more would only cost time to build.
-            layers = getattr(config.encoder, "layers", 0)
+            layers = getattr(config.bags if config.task == "bags" else config.encoder, "layers", 0)
             if layers > len(weights):
                 raise StoreError(
                     f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
                 )
-            model = build_empty(config, vocabulary, labels, where, parts)
+            model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
             tensors, digest = weights.read(model.state_dict(), dtype)
         except StoreError:
             # The likeliest reason by far is damage, and then that is what is to be said.
@@ -84,7 +85,8 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Mod
             raise
     _check_digest(path, digest, entry)
     model.load_state_dict(tensors, assign=True)
-    model.temperature, model.expert_weight = temperature, expert_weight
+    for name, factor in factors.items():
+        setattr(model, name, factor)
     return model.eval().to(device)
 
 
@@ -218,10 +220,10 @@ def _get(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
     return data[key]
 
 
-def _vocabulary(files: _Folder) -> Vocabulary:
+def _vocabulary(files: _Folder, read: Callable[[dict[str, Any]], Any]) -> Any:
     data = files.json(VOCABULARY)
     try:
-        return Vocabulary.from_json(data)
+        return read(data)
     except (HeadwiseError, TypeError) as error:
         raise StoreError(f"{files.name(VOCABULARY)}: {error.args[0]}", code="HW507") from error
 
@@ -229,16 +231,6 @@ def _vocabulary(files: _Folder) -> Vocabulary:
 def _pretrained(files: _Folder) -> dict[str, Any]:
     """What `PretrainedEmbedding.from_files` reads."""
     return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}
-
-
-def _labels(files: _Folder) -> list[str]:
-    where = files.name(LABELS)
-    labels = _get(files.json(LABELS), "labels", list, where)
-    if not all(isinstance(label, str) for label in labels):
-        raise StoreError(f"{where}: every label must be a text", code="HW507")
-    if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise StoreError(f"{where}: two or more different labels are expected", code="HW507")
-    return labels
 
 
 def _factor(files: _Folder, name: str, least: float) -> float:

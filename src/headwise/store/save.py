@@ -25,7 +25,7 @@ from torch import Tensor
 from headwise import __version__
 from headwise.data.fingerprint import file_sha256
 from headwise.features.pretrained import PretrainedEmbedding
-from headwise.model import Model
+from headwise.models import SavedModel
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError
@@ -54,7 +54,7 @@ from headwise.store.weights import DTYPES, stored_dtype
 
 
 def save_model(
-    model: Model,
+    model: SavedModel,
     folder: Path | str,
     *,
     data: dict[str, Any],
@@ -100,11 +100,10 @@ def save_model(
             "model": model.config.to_json(),
         },
         VOCABULARY: model.features.vocabulary.to_json(),
-        LABELS: {"labels": list(model.labels)},
+        LABELS: _plain(model.outputs_json()),
         CALIBRATION: {
             **_table(metrics, "calibration"),
-            "temperature": model.temperature,
-            "expert_weight": model.expert_weight,
+            **{name: getattr(model, name) for name in model.FACTORS},
         },
         ENVIRONMENT: _plain(environment),
         DATA: data,
@@ -124,7 +123,7 @@ def save_model(
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
 
 
-def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Model) -> None:
+def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: SavedModel) -> None:
     staging = folder / STAGING
     staging.parent.mkdir(parents=True, exist_ok=True)
     _remove_staging(staging)
@@ -231,21 +230,20 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _check_saved(staging: Path, model: Model) -> None:
+def _check_saved(staging: Path, model: SavedModel) -> None:
     """What cannot be loaded again must not replace what can."""
     loaded = load_model(staging)
     for what, saved, found in (
         ("configuration", model.config.to_json(), loaded.config.to_json()),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
-        ("labels", model.labels, loaded.labels),
-        ("temperature", model.temperature, loaded.temperature),
-        ("expert's weight", model.expert_weight, loaded.expert_weight),
+        ("labels", model.outputs_json(), loaded.outputs_json()),
+        *((name, getattr(model, name), getattr(loaded, name)) for name in model.FACTORS),
     ):
         if saved != found:
             raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")
 
 
-def _tensors(model: Model, dtype: str) -> dict[str, Tensor]:
+def _tensors(model: SavedModel, dtype: str) -> dict[str, Tensor]:
     if dtype not in DTYPES:
         raise StoreError(f"dtype must be {' or '.join(DTYPES)}, got {dtype!r}", code="HW507")
     tensors = {}

@@ -54,7 +54,8 @@ class CRF(nn.Module):
             if learned:
                 self.register_parameter(name, nn.Parameter(torch.empty(shape).uniform_(-0.1, 0.1)))
             else:
-                self.register_buffer(name, torch.zeros(shape), persistent=False)
+                zeros = torch.zeros(shape, device="cpu")  # also where a model is built on no device
+                self.register_buffer(name, zeros, persistent=False)
         self.constrained = constraints is not None
         if constraints is not None:
             may = {"transitions": constraints.follow, "start": constraints.start, "end": constraints.end}

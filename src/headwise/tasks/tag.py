@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from headwise.config import check_range
+from headwise.config import check_choice, check_range
 from headwise.ragged import Ragged
 from headwise.tasks.crf import CRF
 from headwise.tasks.schemes import Scheme, constraints
@@ -22,11 +22,14 @@ class TaggerConfig:
     """On the states of the words and on the hidden layer, while training."""
     crf: bool = True
     """Score neighbouring tags together, in a conditional random field; off: every word alone."""
+    scheme: Scheme = "bioes"
+    """In which tag scheme spans are computed, whatever that of the file: iob1, iob2, bioes or bilou."""
     constraints: bool = True
     """Only tags that the tag scheme allows one after the other are ever predicted; with crf, no others have
     a probability."""
 
     def __post_init__(self) -> None:
+        check_choice(self, "scheme", ("iob1", "iob2", "bioes", "bilou"))
         check_range(self, "hidden", low=0)
         check_range(self, "dropout", low=0, high=1, open=True)
 

@@ -34,7 +34,7 @@ class TrainConfig:
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"
-    """What is to be best on dev: accuracy, macro_f1 or loss (the lowest)."""
+    """What is to be best on dev: accuracy, macro_f1, f1 (of tagged spans) or loss (the lowest)."""
     seed: int = 0
     """Seed of everything random."""
     precision: str = "float32"
@@ -51,5 +51,5 @@ class TrainConfig:
         check_range(self, "seed", low=0, high=2**63 - 1)
         check_range(self, "warmup", "average", low=0, high=1, open=True)
         check_choice(self, "schedule", ("linear", "cosine", "constant"))
-        check_choice(self, "score", ("accuracy", "macro_f1", "loss"))
+        check_choice(self, "score", ("accuracy", "macro_f1", "f1", "loss"))
         check_choice(self, "precision", ("float32", "bfloat16"))

@@ -1,6 +1,6 @@
 """From labelled texts to a trained, calibrated model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,10 +91,6 @@ def fit(
         "texts": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
         **recipe.to_json(),
     }
-    rates = {
-        "embedding.vectors": recipe.train.vectors_learning_rate,
-        "embedding.encoder.": recipe.model.pretrained.learning_rate,
-    }
     progress = train(
         model,
         objective,
@@ -102,7 +98,7 @@ def fit(
         folder,
         resume=resume,
         identity=identity,
-        rates=rates,
+        rates=learning_rates(recipe),
         report=report,
     )
     if isinstance(model.embedding, PretrainedEmbedding):
@@ -177,6 +173,22 @@ def new_model(
     texts: Sequence[str], labels: Sequence[str], recipe: Recipe, vectors: WordVectors | None = None
 ) -> tuple[Model, Coverage | None]:
     """An untrained model for these texts, with the pretrained vectors in place."""
+    tokenizer = get_tokenizer(recipe.model.words.tokenizer)
+    vocabulary = new_vocabulary(map(tokenizer.words, texts), recipe, vectors)
+    model = Model(recipe.model, vocabulary, labels)
+    if vectors is None or not isinstance(model.embedding, WordEmbedding):
+        return model, None
+    return model, start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+
+
+def new_vocabulary(
+    texts: Iterable[Sequence[str]], recipe: Recipe, vectors: WordVectors | None = None
+) -> Vocabulary:
+    """The vocabulary of the words of texts, and of the most frequent words of the vectors.
+
+    Raises:
+        ConfigError: The vectors do not fit the settings.
+    """
     words = recipe.model.words
     if vectors is not None and recipe.model.pretrained.name:
         raise ConfigError("word vectors and a pretrained encoder exclude each other; give one of them")
@@ -185,21 +197,31 @@ def new_model(
             f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
-    tokenizer = get_tokenizer(words.tokenizer)
-    vocabulary = Vocabulary.build(
-        map(tokenizer.words, texts),
+    return Vocabulary.build(
+        texts,
         min_count=words.min_count,
         max_size=words.max_words,
         case=words.case,
         extra_words=vectors.words[: recipe.vectors.extra_words] if vectors else (),
     )
-    model = Model(recipe.model, vocabulary, labels)
-    if vectors is None or not isinstance(model.embedding, WordEmbedding):
-        return model, None
-    matrix, _ = matrix_for(vocabulary, vectors, seed=recipe.train.seed)
-    model.embedding.start_from(torch.from_numpy(matrix))
+
+
+def start_from_vectors(
+    embedding: WordEmbedding, vocabulary: Vocabulary, vectors: WordVectors, seed: int
+) -> Coverage:
+    """Put pretrained vectors in place; returns how many of the training words have one."""
+    matrix, _ = matrix_for(vocabulary, vectors, seed=seed)
+    embedding.start_from(torch.from_numpy(matrix))
     counts = dict(zip(vocabulary.words[1:], vocabulary.counts[1:], strict=True))
-    return model, coverage(vectors, {word: count for word, count in counts.items() if count})
+    return coverage(vectors, {word: count for word, count in counts.items() if count})
+
+
+def learning_rates(recipe: Recipe) -> dict[str, float]:
+    """The learning rates of parameters that have their own, by what their names begin with."""
+    return {
+        "embedding.vectors": recipe.train.vectors_learning_rate,
+        "embedding.encoder.": recipe.model.pretrained.learning_rate,
+    }
 
 
 def pick_device(name: str) -> torch.device:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.data.batches import plan_batches
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.train.config import TrainConfig
 from headwise.train.objective import Objective
 from headwise.train.schedule import rate
@@ -239,6 +239,10 @@ class _Run:
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
+            if config.score not in scores:
+                raise ConfigError(
+                    f"train: score: {config.score!r} is not known of this task, only {', '.join(scores)}"
+                )
             score = -scores["loss"] if config.score == "loss" else scores[config.score]
             if score > progress.best_score:
                 progress.best_score, progress.best_epoch, progress.stale = score, progress.epoch, 0

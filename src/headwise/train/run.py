@@ -1,6 +1,6 @@
 """`headwise train` as a function: files in, a judged model in a folder out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -125,15 +125,23 @@ def parsed(data: Dataset, path: str | None, tokenizer: str) -> Dataset:
     return replace(data, examples=examples)
 
 
-def choose_settings(texts: Texts, layers: tuple[Sections, ...]) -> tuple[Recipe, WordVectors | None]:
-    """Defaults for the size of the data under what the user has said; and the vectors, if any."""
+def choose_settings(
+    texts: int, layers: Sequence[Sections], defaults: Sections | None = None
+) -> tuple[Recipe, WordVectors | None]:
+    """Defaults for a number of training texts under what the user has said; and the vectors, if any.
+
+    Args:
+        texts: Training texts.
+        layers: What the user has said, the later over the earlier.
+        defaults: Further defaults, over those by size, that the data suggest.
+    """
     asked = build_recipe(*layers)
     vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
     encoder = encoder_name(asked.model.encoder)
-    defaults = size_defaults(len(texts.train), vectors=vectors is not None, encoder=encoder)
+    by_size = size_defaults(texts, vectors=vectors is not None, encoder=encoder, task=asked.model.task)
     if vectors is not None:
-        defaults["words"]["vector_size"] = vectors.size
-    return build_recipe(defaults, *layers), vectors
+        by_size["words"]["vector_size"] = vectors.size
+    return build_recipe(by_size, defaults or {}, *layers), vectors
 
 
 def run(

@@ -1,0 +1,60 @@
+"""`headwise sample`: let a language model go on with a text."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.cli.console import note
+from headwise.errors import ConfigError
+from headwise.language_model import LanguageModel
+from headwise.memory import keep_freed_memory
+from headwise.sampling import SampleConfig, encode_prompt, text_of
+from headwise.sampling import sample as go_on
+from headwise.store import load_model
+
+DEFAULT = SampleConfig()
+
+
+def sample(
+    model: Path,
+    /,
+    *,
+    prompt: Annotated[str, Parameter(show_default=False)] = "",
+    settings: Annotated[SampleConfig, Parameter(name="*", group="Sampling")] = DEFAULT,
+) -> int:
+    """Let a language model go on with a text, symbol by symbol.
+
+    The prompt and what follows go to standard output as they come. Only the last symbols, as many as the
+    model's context, decide on the next.
+
+    Args:
+        model: Folder of a language model.
+        prompt: The text to go on with; "-" reads it from standard input.
+
+    Raises:
+        HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that
+            the model does not know.
+    """
+    keep_freed_memory()
+    loaded = load_model(model)
+    if not isinstance(loaded, LanguageModel):
+        raise ConfigError(
+            f"{model}: a model of the task {loaded.config.task!r}; only language models write, see "
+            "headwise train --task language-model"
+        )
+    if prompt == "-":
+        prompt = sys.stdin.read()
+    before = encode_prompt(loaded.symbols, prompt)
+    if len(before) > loaded.context:
+        note(
+            f"the prompt has {len(before):,} {loaded.symbols.unit}; the model looks back to the last "
+            f"{loaded.context:,}"
+        )
+    sys.stdout.write(prompt)
+    for piece in text_of(loaded.symbols, go_on(loaded, before, settings), after=prompt):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
+    return 0

@@ -1,0 +1,44 @@
+"""What a model reads of pairs of texts: one record for each pair, and batches of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from headwise.data.example import Example
+from headwise.data.pair import Pair
+from headwise.features.encoded import Batch, EncodedText, batch_of
+from headwise.features.words import TextFeatures
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPair:
+    """What a model reads of two texts."""
+
+    first: EncodedText
+    second: EncodedText
+
+    def __len__(self) -> int:
+        """Number of words of both."""
+        return len(self.first) + len(self.second)
+
+    @property
+    def unknown(self) -> int:
+        """How many of their words the vocabulary does not know."""
+        return self.first.unknown + self.second.unknown
+
+
+def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedPair]:
+    """What the model reads of each pair.
+
+    Raises:
+        HeadsError: As `TextFeatures.encode`.
+    """
+    firsts = features.encode([Example(pair.first, None, pair.line, pair.first_heads) for pair in pairs])
+    seconds = features.encode([Example(pair.second, None, pair.line, pair.second_heads) for pair in pairs])
+    return [EncodedPair(first, second) for first, second in zip(firsts, seconds, strict=True)]
+
+
+def batch_of_pairs(pairs: Sequence[EncodedPair], device: torch.device | str = "cpu") -> Batch:
+    """Some pairs as one batch of texts: all first texts, and then all second texts."""
+    return batch_of([*(pair.first for pair in pairs), *(pair.second for pair in pairs)], device)

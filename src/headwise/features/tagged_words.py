@@ -1,0 +1,67 @@
+"""The vectors of a tagger's words: those of an embedding, beside what the spelling says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.features.alphabet import Alphabet
+from headwise.features.characters import CharacterConfig, CharacterEmbedding
+from headwise.features.encoded import Batch
+from headwise.features.pretrained import PretrainedEmbedding
+from headwise.ragged import Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """What is read of the spelling of a text's words: the words, and their pieces where those are read."""
+
+    words: tuple[str, ...]
+    pieces: Any = None
+
+
+class SpelledWords(nn.Module):
+    """The spelling beside the vectors of an embedding, and a projection of both together.
+
+    Args:
+        features: Of a word in the vectors beside which the spelling stands.
+        width: Features that the encoder takes.
+        config: See `CharacterConfig`.
+        alphabet: The characters that are known.
+    """
+
+    def __init__(self, features: int, width: int, config: CharacterConfig, alphabet: Alphabet):
+        super().__init__()
+        self.characters = CharacterEmbedding(config, alphabet)
+        self.project = nn.Linear(features + config.size, width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, vectors: Ragged, words: Sequence[Sequence[str]]) -> Ragged:
+        """Vectors `[total, features]` and the words of each text -> `[total, width]`."""
+        spelled = self.dropout(self.characters(words))
+        return vectors.with_values(self.project(torch.cat([vectors.values, spelled], dim=1)))
+
+
+def speller(embedding: nn.Module) -> Any:
+    """From the words of texts to what `words_of` and `pieces_of` find in a batch."""
+    prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding) else None
+
+    def spell(texts: Sequence[Sequence[str]]) -> list[Spelled]:
+        pieces = [None] * len(texts) if prepare is None else prepare(texts)
+        return [Spelled(tuple(words), own) for words, own in zip(texts, pieces, strict=True)]
+
+    return spell
+
+
+def words_of(batch: Batch) -> list[tuple[str, ...]]:
+    """The words of each text."""
+    return [spelled.words for spelled in batch.spelling]
+
+
+def read_words(embedding: nn.Module, batch: Batch) -> tuple[Ragged, Tensor | None]:
+    """What an embedding says of a batch: vectors of the words, and a pretrained encoder's summaries."""
+    if isinstance(embedding, PretrainedEmbedding):
+        return embedding([spelled.pieces for spelled in batch.spelling], batch.layout)
+    return embedding(batch.words), None

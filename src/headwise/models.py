@@ -1,0 +1,21 @@
+"""The model of each task."""
+
+from headwise.bag_model import BagModel
+from headwise.language_model import LanguageModel
+from headwise.model import Model, TextModel
+from headwise.pair_model import PairModel, PairScorer
+from headwise.regressor import Regressor
+from headwise.tag_model import TagModel
+
+SavedModel = TextModel | BagModel | LanguageModel
+"""What a model folder can hold."""
+
+MODELS: dict[str, type[TextModel] | type[BagModel] | type[LanguageModel]] = {
+    "classify": Model,
+    "tag": TagModel,
+    "pair": PairModel,
+    "pair-score": PairScorer,
+    "regress": Regressor,
+    "bags": BagModel,
+    "language-model": LanguageModel,
+}

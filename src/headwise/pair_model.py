@@ -1,0 +1,218 @@
+"""PairModel: what holds between two texts, which one encoder reads both."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from scipy.special import softmax
+from torch import Tensor
+
+from headwise.data.batches import cut_batches
+from headwise.data.pair import Pair
+from headwise.encoders.base import output_width
+from headwise.errors import ConfigError
+from headwise.features.encoded import Batch
+from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
+from headwise.features.vocabulary import Vocabulary
+from headwise.model import ModelConfig, Prediction, TextModel, output_names, output_scale
+from headwise.pooling import Readout
+from headwise.tasks.classify import ClassifierConfig
+from headwise.tasks.pair import CrossInteraction, PairHead
+from headwise.tasks.pair_expert import PairExpert
+from headwise.tasks.regress import Scale
+
+
+class PairReader(TextModel):
+    """What models of text pairs begin with: from pairs to outputs.
+
+    All texts of a batch of pairs are encoded together, in one ragged batch, with the same weights.
+
+    Args:
+        config: See `ModelConfig`; its `pair` says how two texts come together.
+        vocabulary: The words that it knows.
+        outputs: Outputs for each pair.
+        perceptron: The layers above both texts' vectors.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: int,
+        perceptron: ClassifierConfig,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, files)
+        width = output_width(config.encoder)
+        crossed = config.pair.interaction == "cross"
+        self.interaction = CrossInteraction(width, config.pair) if crossed else None
+        self.readout = Readout(config.readout, width, config.encoder.width)
+        self.head = PairHead(self.readout.width, outputs, config.pair, perceptron)
+        self.outputs = outputs
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The first texts of pairs, and then their second texts -> `[pairs, outputs]`."""
+        encoded = self.encode(batch)
+        if self.interaction is not None:
+            encoded = self.interaction(encoded)
+        first, second = self.readout(encoded).chunk(2)
+        return self.head(first, second)
+
+    def encode_pairs(self, pairs: Sequence[Pair]) -> list[EncodedPair]:
+        """What the model reads of pairs."""
+        return encode_pairs(self.features, pairs)
+
+    @torch.no_grad()
+    def outputs_of(
+        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """Outputs of encoded pairs, `[pairs, outputs]` float32, in the order given."""
+        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
+        lengths = np.array([len(pair) for pair in encoded], dtype=np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        training = self.training
+        self.eval()
+        try:
+            for places in cut_batches(order, lengths, batch_texts, batch_tokens):
+                batch = batch_of_pairs([encoded[place] for place in places], self.device)
+                out[places] = self(batch).float().cpu().numpy()
+        finally:
+            self.train(training)
+        return out
+
+
+class PairModel(PairReader):
+    """A classifier of text pairs.
+
+    Attributes:
+        temperature: What the logits are divided by before they become probabilities.
+        expert_weight: What the linear expert's scores are multiplied by.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        labels: Names of the labels, in the order of the outputs.
+        files: See `TextModel`.
+    """
+
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, "expert_weight": 0.0}
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ):
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+        super().__init__(config, vocabulary, len(labels), config.classifier, files)
+        self.labels = tuple(labels)
+        found = config.pair.expert_features
+        self.expert = PairExpert(found, len(labels)) if found else None
+        self.temperature, self.expert_weight = 1.0, 0.0
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "PairModel":
+        return cls(config, vocabulary, output_names(outputs), files)
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+    def logits(
+        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """Logits of encoded pairs, `[pairs, labels]` float32, in the order given, before calibration."""
+        logits = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        if self.expert is None or self.expert_weight == 0.0 or not encoded:
+            return logits
+        firsts, seconds = [pair.first.words for pair in encoded], [pair.second.words for pair in encoded]
+        return logits + np.float32(self.expert_weight) * self.expert(firsts, seconds)
+
+    def add_expert(self, expert: PairExpert, weight: float) -> None:
+        """Give the linear expert a say: `weight` times its scores are added to the encoder's logits."""
+        pair = replace(self.config.pair, expert_features=len(expert.keys))
+        self.config = replace(self.config, pair=pair)
+        self.expert, self.expert_weight = expert.to(self.device), weight
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[pairs, labels]`."""
+        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+
+    def predict_proba(self, pairs: Sequence[Pair | tuple[str, str]]) -> np.ndarray:
+        """Calibrated probabilities, `[pairs, labels]`, float64."""
+        return self.probabilities(self.logits(self.encode_pairs(list(map(as_pair, pairs)))))
+
+    def predict(
+        self, pairs: Iterable[Pair | tuple[str, str]], *, chunk: int = 4096
+    ) -> Iterator[Prediction]:
+        """Predictions in the order of the pairs, which may be a stream of any length; memory does not grow
+        with it, as they are taken `chunk` at a time."""
+        stream = map(as_pair, pairs)
+        while part := list(islice(stream, chunk)):
+            encoded = self.encode_pairs(part)
+            for pair, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
+                unknown = pair.unknown / max(len(pair), 1)
+                yield Prediction(self.labels[int(row.argmax())], tuple(map(float, row)), unknown)
+
+
+class PairScorer(PairReader):
+    """A model that gives text pairs a score, such as how similar they are.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        scale: From the network's output to scores.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        scale: Scale,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
+        self.scale = scale
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "PairScorer":
+        return cls(config, vocabulary, output_scale(outputs), files)
+
+    def outputs_json(self) -> dict[str, Any]:
+        return self.scale.to_json()
+
+    def scores(
+        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """Scores of encoded pairs, `[pairs]` float64, in the order given."""
+        outputs = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        return self.scale.restore(outputs[:, 0])
+
+    def predict(self, pairs: Iterable[Pair | tuple[str, str]], *, chunk: int = 4096) -> Iterator[float]:
+        """Scores in the order of the pairs, which may be a stream of any length."""
+        stream = map(as_pair, pairs)
+        while part := list(islice(stream, chunk)):
+            yield from map(float, self.scores(self.encode_pairs(part)))
+
+
+def as_pair(pair: Pair | tuple[str, str]) -> Pair:
+    """A pair, or two texts, as a pair."""
+    return pair if isinstance(pair, Pair) else Pair(*pair)

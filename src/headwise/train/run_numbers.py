@@ -1,0 +1,223 @@
+"""`headwise train` for numbers of texts as a function: files in, a judged model in a folder out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
+from torch import Tensor
+
+from headwise.data.dataset import Dataset
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.data.numbers import numbers_of
+from headwise.data.read import read_examples
+from headwise.data.split import split_examples
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.embedding import WordEmbedding
+from headwise.features.encoded import batch_of
+from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.number_report import NumberEvaluation, NumberRival
+from headwise.recipe import Recipe
+from headwise.regressor import Regressor, evaluate_numbers
+from headwise.store import save_model
+from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers, squared_error
+from headwise.tasks.ridge import fit_ridge
+from headwise.train.fit import learning_rates, new_vocabulary, pick_device, start_from_vectors
+from headwise.train.loop import Report, remove_run, train
+from headwise.train.run import Parses, Texts, parsed
+from headwise.train.state import Progress
+
+NAME = "TF-IDF + ridge regression"
+
+
+@dataclass(frozen=True)
+class NumberOutcome:
+    """What a run came to.
+
+    Attributes:
+        model: With its best weights.
+        progress: Counters and history of the run.
+        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
+        dev: Scores on dev.
+        test: Of the model on the test texts; None without test texts.
+        baseline: TF-IDF + ridge regression on the same test texts.
+    """
+
+    model: Regressor
+    progress: Progress
+    coverage: Coverage | None
+    dev: dict[str, float]
+    test: NumberEvaluation | None
+    baseline: NumberRival | None
+
+
+class RegressionObjective:
+    """The squared error on training texts and the errors on dev texts (see `headwise.train.objective`).
+
+    Args:
+        model: Its features encode the texts.
+        train: Training texts and their numbers.
+        dev: Dev texts and their numbers.
+    """
+
+    def __init__(
+        self,
+        model: Regressor,
+        train: tuple[Sequence[Example], np.ndarray],
+        dev: tuple[Sequence[Example], np.ndarray],
+    ):
+        self.model = model
+        self.train_texts, self.dev_texts = (model.features.encode(part) for part in (train[0], dev[0]))
+        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
+            model.embedding.remember([text.spelling for text in (*self.train_texts, *self.dev_texts)])
+        self.train_targets = model.scale.standardize(train[1])
+        self.dev_targets = dev[1]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        device = self.model.device
+        outputs = self.model(batch_of([self.train_texts[text] for text in texts], device))
+        targets = torch.from_numpy(self.train_targets[list(texts)]).to(device)
+        return squared_error(outputs, targets).sum()
+
+    def evaluate(self) -> Mapping[str, float]:
+        return number_scores(self.model.scores(self.dev_texts), self.dev_targets, self.model.scale)
+
+
+def read_numbered(train: str, dev: str | None, test: str | None, recipe: Recipe, parses: Parses) -> Texts:
+    """Read the files; split off dev, and test where there is none. The labels of the texts are numbers.
+
+    Raises:
+        DataError: A file cannot be read, or a label is not a number (HW287).
+        HeadwiseError: All numbers are equal, or there are to be no dev texts.
+    """
+    tokenizer = recipe.model.words.tokenizer
+    parts: dict[str, Dataset] = {}
+    notes: list[str] = []
+    files = (("train", train, parses.train), ("dev", dev, parses.dev), ("test", test, parses.test))
+    for name, path, heads in files:
+        if path is None and heads is not None:
+            raise ConfigError(f"{heads}: parses of {name} texts, but there is no file of {name} texts")
+        if path is not None:
+            parts[name] = parsed(read_examples(path, recipe.data), heads, tokenizer)
+            notes += [f"{path}: {note}" for note in parts[name].notes]
+            targets_of(parts[name].examples, path)
+    data = parts["train"]
+    if len(data.labels) < 2:
+        raise HeadwiseError(
+            f"{train}: all {len(data.examples):,} texts have the same number or none; if another column "
+            "holds the numbers, name it with --label-column",
+            code="HW406",
+        )
+    if "dev" not in parts and not recipe.split.dev:
+        raise HeadwiseError(
+            "there are no dev texts: give some with --dev, or a --split.dev above 0", code="HW405"
+        )
+    cut_dev = 0.0 if "dev" in parts else recipe.split.dev
+    cut_test = 0.0 if "test" in parts else recipe.split.test
+    own = {name: part.examples for name, part in parts.items()}
+    if cut_dev or cut_test:
+        # Without labels: numbers are no classes that each part must have.
+        bare = [replace(example, label=None, line=n) for n, example in enumerate(data.examples)]
+        split = split_examples(bare, cut_dev, cut_test, recipe.split.seed, path=train)
+        notes += [f"{train}: {note}" for note in split.notes]
+        cut = {"train": split.train, "dev": split.dev, "test": split.test}
+        for name, part in cut.items():
+            if name == "train" or name not in parts:
+                own[name] = [data.examples[example.line] for example in part]
+    return Texts(own["train"], own.get("dev", []), own.get("test", []), tuple(notes))
+
+
+def targets_of(examples: Sequence[Example], path: str = "") -> np.ndarray:
+    """The numbers of texts, `[texts]`.
+
+    Raises:
+        DataError: HW287, one is not a number.
+    """
+    return numbers_of([example.label for example in examples], [example.line for example in examples], path)
+
+
+def run_numbers(
+    texts: Texts,
+    recipe: Recipe,
+    vectors: WordVectors | None,
+    output: Path,
+    *,
+    resume: bool = False,
+    baseline: bool = True,
+    report: Callable[[Report], None] = lambda _: None,
+) -> NumberOutcome:
+    """Train a regressor, judge it beside a linear baseline, and save it in `output`."""
+    torch.manual_seed(recipe.train.seed)
+    targets, dev_targets = targets_of(texts.train), targets_of(texts.dev)
+    words = get_tokenizer(recipe.model.words.tokenizer).words
+    vocabulary = new_vocabulary((words(example.text) for example in texts.train), recipe, vectors)
+    model = Regressor(recipe.model, vocabulary, Scale.of(targets))
+    covered = None
+    if vectors is not None and isinstance(model.embedding, WordEmbedding):
+        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    model.to(pick_device(recipe.train.device))
+    objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
+    parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
+    prints = {name: fingerprint(part) for name, part in parts.items() if part}
+    progress = train(
+        model,
+        objective,
+        recipe.train,
+        output / "training",
+        resume=resume,
+        identity={"texts": {n: prints[n].sha256 for n in ("train", "dev")}, **recipe.to_json()},
+        rates=learning_rates(recipe),
+        report=report,
+    )
+    if isinstance(model.embedding, PretrainedEmbedding):
+        model.embedding.forget()
+    dev = number_scores(model.scores(objective.dev_texts), dev_targets, model.scale)
+    test = evaluate_numbers(model, texts.test, targets_of(texts.test)) if texts.test else None
+    rival = judge_ridge(texts, recipe.model.words.tokenizer) if baseline and texts.test else None
+    outcome = NumberOutcome(model, progress, covered, dev, test, rival)
+    metrics: dict[str, Any] = {"dev": dev}
+    metrics |= {} if test is None else {"test": test.to_json()}
+    metrics |= {} if rival is None else {"baseline": rival.to_json()}
+    save_model(
+        model,
+        output,
+        data={name: own.to_json() for name, own in prints.items()},
+        training={
+            "recipe": recipe.to_json(),
+            "history": progress.history,
+            "best_epoch": progress.best_epoch + 1,
+            "seconds": progress.seconds,
+        },
+        metrics=metrics,
+    )
+    remove_run(output / "training")
+    return outcome
+
+
+def judge_ridge(texts: Texts, tokenizer: str) -> NumberRival | None:
+    """TF-IDF (words and word pairs) + ridge regression on the test texts, its strength chosen on dev."""
+    vectorizer = TfidfVectorizer(
+        tokenizer=get_tokenizer(tokenizer).words,
+        token_pattern=None,  # type: ignore[arg-type]
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        dtype=np.float32,  # type: ignore[arg-type]
+    )
+    read = [[example.text for example in part] for part in (texts.train, texts.dev, texts.test)]
+    try:
+        features = vectorizer.fit_transform(read[0])
+    except ValueError:  # sklearn's "empty vocabulary"
+        return None
+    dev, test = (vectorizer.transform(part) for part in read[1:])
+    ridge = fit_ridge((features, targets_of(texts.train)), (dev, targets_of(texts.dev)))
+    return NumberRival(NAME, rival_scores(score_numbers(ridge.predict(test), targets_of(texts.test))))

@@ -1,0 +1,315 @@
+"""`headwise train` for text pairs as a function: files in, a judged model in a folder out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.data.example import Example
+from headwise.data.fingerprint import Fingerprint
+from headwise.data.pair import Pair
+from headwise.data.pair_split import fingerprint_pairs
+from headwise.errors import HeadwiseError
+from headwise.features.embedding import WordEmbedding
+from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import Coverage, WordVectors, load_vectors
+from headwise.features.vocabulary import Vocabulary
+from headwise.number_report import NumberEvaluation, NumberRival
+from headwise.pair_baseline import NAME, SCORE_NAME, fit_pair_baseline, fit_pair_ridge
+from headwise.pair_model import PairModel, PairReader, PairScorer
+from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
+from headwise.recipe import Recipe
+from headwise.report import Evaluation, Rival
+from headwise.store import save_model
+from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
+from headwise.tasks.linear_expert import fit_mixture
+from headwise.tasks.metrics import compare, mean_loss, score
+from headwise.tasks.pair_expert import fit_pair_expert
+from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers
+from headwise.train.fit import (
+    Fitted,
+    label_names,
+    learning_rates,
+    new_vocabulary,
+    pick_device,
+    start_from_vectors,
+)
+from headwise.train.loop import Report, remove_run, train
+from headwise.train.objective import Objective
+from headwise.train.pair_parts import PARTS, PairParts, label_numbers, scores_of
+from headwise.train.pairs import PairObjective, PairScoreObjective
+from headwise.train.state import Progress
+
+Told = Callable[[Report], None]
+
+
+@dataclass(frozen=True)
+class FittedPairs:
+    """A trained model of text pairs and what is to be said of its training.
+
+    Attributes:
+        model: With its best weights, and its temperature if it gives labels.
+        progress: Counters and history of the run.
+        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
+        dev: Scores on dev.
+        calibration: Expected calibration error on dev before and after the temperature was fitted; None
+            where the model gives scores.
+    """
+
+    model: Any
+    progress: Progress
+    coverage: Coverage | None
+    dev: dict[str, float]
+    calibration: tuple[float, float] | None = None
+
+    @property
+    def as_fitted(self) -> Fitted:
+        """The same in the shape of a fitted text classifier, for reports on labels."""
+        before, after = self.calibration or (0.0, 0.0)
+        return Fitted(self.model, self.progress, self.coverage, before, after, self.dev)
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """What a run came to.
+
+    Attributes:
+        fitted: The model and its training.
+        recipe: The settings that were used.
+        test: Of the model on the test pairs; None without test pairs.
+        baseline: A linear model of both texts' words on the same test pairs.
+        alone: The model without its linear expert, on the same test pairs.
+    """
+
+    fitted: FittedPairs
+    recipe: Recipe
+    test: Evaluation | NumberEvaluation | None
+    baseline: Rival | NumberRival | None
+    alone: Rival | None = None
+
+
+def fit_pairs(
+    parts: PairParts,
+    recipe: Recipe,
+    folder: Path,
+    *,
+    vectors: WordVectors | None = None,
+    resume: bool = False,
+    report: Told = lambda _: None,
+) -> FittedPairs:
+    """Train a model of text pairs, one of labels or one of scores as the recipe's task says.
+
+    Args:
+        parts: Training pairs, and dev pairs, which choose the best epoch and set the temperature; the test
+            pairs are not looked at.
+        recipe: The settings.
+        folder: Where the state of the run is kept.
+        vectors: What `recipe.vectors.file` holds; read from there where not given.
+        resume: Go on with the run in `folder`.
+        report: Called after each update and each epoch.
+
+    Raises:
+        HeadwiseError: The data, the settings or a state to resume do not fit.
+    """
+    if not parts.dev:
+        raise HeadwiseError("there are no dev pairs to choose the best epoch on", code="HW405")
+    torch.manual_seed(recipe.train.seed)
+    if vectors is None and recipe.vectors.file is not None:
+        vectors = load_vectors(recipe.vectors.file)
+    fit_one = _fit_scores if recipe.model.task == "pair-score" else _fit_labels
+    return fit_one(parts, recipe, folder, vectors, resume, report)
+
+
+def _fit_labels(
+    parts: PairParts, recipe: Recipe, folder: Path, vectors: WordVectors | None, resume: bool, report: Told
+) -> FittedPairs:
+    labels = label_names([Example("", pair.label) for pair in parts.train])
+    vocabulary = pair_vocabulary(parts.train, recipe, vectors)
+    model = PairModel(recipe.model, vocabulary, labels)
+    covered = _prepare(model, vocabulary, recipe, vectors)
+    targets = label_numbers(parts.dev, labels)
+    objective = PairObjective(
+        model, (parts.train, label_numbers(parts.train, labels)), (parts.dev, targets)
+    )
+    progress = _train(model, objective, parts, recipe, folder, resume, report)
+    logits = model.logits(objective.dev_pairs)
+    before = expected_calibration_error(model.probabilities(logits), targets)
+    if recipe.model.pair.expert == "linear":
+        add_expert(model, objective, logits)
+    if model.expert is None:
+        model.temperature = fit_temperature(logits, targets)
+    logits = model.logits(objective.dev_pairs)
+    after = expected_calibration_error(model.probabilities(logits), targets)
+    scores = score(logits.argmax(axis=1), targets, model.labels)
+    dev = {
+        "accuracy": scores.accuracy,
+        "macro_f1": scores.macro_f1,
+        "loss": mean_loss(logits / model.temperature, targets),
+    }
+    return FittedPairs(model, progress, covered, dev, (before, after))
+
+
+def add_expert(model: PairModel, objective: PairObjective, logits: np.ndarray) -> None:
+    """Fit the linear expert on the training pairs, and its weight and the temperature on dev.
+
+    Args:
+        model: Trained; left without an expert where dev gives it no say.
+        objective: With the pairs.
+        logits: The encoder's on dev.
+    """
+    train, dev = (
+        ([pair.first.words for pair in pairs], [pair.second.words for pair in pairs], targets)
+        for pairs, targets in (
+            (objective.train_pairs, objective.train_targets),
+            (objective.dev_pairs, objective.dev_targets),
+        )
+    )
+    expert = fit_pair_expert(train, dev, len(model.labels))
+    if expert is None:
+        return
+    temperature, weight = fit_mixture(logits, expert(*dev[:2]), objective.dev_targets)
+    if weight > 0:
+        model.add_expert(expert, weight)
+        model.temperature = temperature
+
+
+def _fit_scores(
+    parts: PairParts, recipe: Recipe, folder: Path, vectors: WordVectors | None, resume: bool, report: Told
+) -> FittedPairs:
+    targets, dev_targets = scores_of(parts.train), scores_of(parts.dev)
+    vocabulary = pair_vocabulary(parts.train, recipe, vectors)
+    model = PairScorer(recipe.model, vocabulary, Scale.of(targets))
+    covered = _prepare(model, vocabulary, recipe, vectors)
+    objective = PairScoreObjective(model, (parts.train, targets), (parts.dev, dev_targets))
+    progress = _train(model, objective, parts, recipe, folder, resume, report)
+    dev = number_scores(model.scores(objective.dev_pairs), dev_targets, model.scale)
+    return FittedPairs(model, progress, covered, dev)
+
+
+def pair_vocabulary(pairs: Sequence[Pair], recipe: Recipe, vectors: WordVectors | None) -> Vocabulary:
+    """The vocabulary of both texts of all pairs."""
+    words = get_tokenizer(recipe.model.words.tokenizer).words
+    texts = (words(text) for pair in pairs for text in (pair.first, pair.second))
+    return new_vocabulary(texts, recipe, vectors)
+
+
+def _prepare(
+    model: PairReader, vocabulary: Vocabulary, recipe: Recipe, vectors: WordVectors | None
+) -> Coverage | None:
+    """Put the pretrained vectors in place, and the model on its device."""
+    covered = None
+    if vectors is not None and isinstance(model.embedding, WordEmbedding):
+        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    model.to(pick_device(recipe.train.device))
+    return covered
+
+
+def _train(
+    model: PairReader,
+    objective: Objective,
+    parts: PairParts,
+    recipe: Recipe,
+    folder: Path,
+    resume: bool,
+    report: Told,
+) -> Progress:
+    hashes = {name: fingerprint_pairs(getattr(parts, name)).sha256 for name in ("train", "dev")}
+    progress = train(
+        model,
+        objective,
+        recipe.train,
+        folder,
+        resume=resume,
+        identity={"texts": hashes, **recipe.to_json()},
+        rates=learning_rates(recipe),
+        report=report,
+    )
+    if isinstance(model.embedding, PretrainedEmbedding):
+        model.embedding.forget()
+    return progress
+
+
+def run_pairs(
+    parts: PairParts,
+    recipe: Recipe,
+    vectors: WordVectors | None,
+    output: Path,
+    *,
+    resume: bool = False,
+    baseline: bool = True,
+    report: Told = lambda _: None,
+) -> PairOutcome:
+    """Train a model of pairs, judge it beside a linear baseline, and save it in `output`."""
+    folder = output / "training"
+    fitted = fit_pairs(parts, recipe, folder, vectors=vectors, resume=resume, report=report)
+    test = rival = alone = None
+    if parts.test and isinstance(fitted.model, PairScorer):
+        targets = scores_of(parts.test)
+        test = evaluate_pair_scores(fitted.model, parts.test, targets)
+        rival = judge_ridge(parts, recipe.model.words.tokenizer) if baseline else None
+    elif parts.test:
+        targets = label_numbers(parts.test, fitted.model.labels)
+        test = evaluate_pairs(fitted.model, parts.test, targets)
+        if fitted.model.expert is not None:
+            logits = fitted.model.outputs_of(fitted.model.encode_pairs(parts.test))
+            alone = Rival.of("encoder alone", score(logits.argmax(axis=1), targets, fitted.model.labels))
+        rival = judge_svm(parts, fitted.model.labels, test, recipe) if baseline else None
+    outcome = PairOutcome(fitted, recipe, test, rival, alone)
+    prints = {name: fingerprint_pairs(own) for name in PARTS if (own := getattr(parts, name))}
+    _save(outcome, prints, output)
+    remove_run(folder)
+    return outcome
+
+
+def judge_svm(parts: PairParts, labels: Sequence[str], test: Evaluation, recipe: Recipe) -> Rival | None:
+    """The linear classifier on the test pairs, compared with a model pair by pair."""
+    train, dev, tested = ((own, label_numbers(own, labels)) for own in (parts.train, parts.dev, parts.test))
+    linear = fit_pair_baseline(train, dev, tokenizer=recipe.model.words.tokenizer)
+    if linear is None:
+        return None
+    guessed = linear.predict(parts.test)
+    difference = compare(test.predicted, guessed, tested[1])
+    return Rival.of(NAME, score(guessed, tested[1], labels), difference)
+
+
+def judge_ridge(parts: PairParts, tokenizer: str) -> NumberRival | None:
+    """The linear regression on the test pairs."""
+    train, dev, tested = ((own, scores_of(own)) for own in (parts.train, parts.dev, parts.test))
+    linear = fit_pair_ridge(train, dev, tokenizer=tokenizer)
+    if linear is None:
+        return None
+    return NumberRival(SCORE_NAME, rival_scores(score_numbers(linear.predict(parts.test), tested[1])))
+
+
+def _save(outcome: PairOutcome, prints: dict[str, Fingerprint], output: Path) -> None:
+    fitted = outcome.fitted
+    metrics: dict[str, Any] = {"dev": fitted.dev}
+    if fitted.calibration is not None:
+        before, after = fitted.calibration
+        metrics["calibration"] = {
+            "temperature": fitted.model.temperature,
+            "expected_calibration_error_before": before,
+            "expected_calibration_error_after": after,
+        }
+    if outcome.test is not None:
+        metrics["test"] = outcome.test.to_json()
+    if outcome.baseline is not None:
+        metrics["baseline"] = outcome.baseline.to_json()
+    if outcome.alone is not None:
+        metrics["encoder_alone"] = outcome.alone.to_json()
+    save_model(
+        fitted.model,
+        output,
+        data={name: own.to_json() for name, own in prints.items()},
+        training={
+            "recipe": outcome.recipe.to_json(),
+            "history": fitted.progress.history,
+            "best_epoch": fitted.progress.best_epoch + 1,
+            "seconds": fitted.progress.seconds,
+        },
+        metrics=metrics,
+    )

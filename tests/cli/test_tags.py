@@ -1,0 +1,117 @@
+import json
+
+import pytest
+
+SMALL = [
+    *("--epochs", "3", "--words.vector-size", "16", "--encoder.width", "16", "--encoder.heads", "2"),
+    *("--encoder.head-size", "8", "--encoder.layers", "1", "--learning-rate", "0.01"),
+]
+
+
+@pytest.fixture(scope="session")
+def conll() -> str:
+    return "\n\n".join(f"mr\tO\nw{n % 30}\tB-PER\nruns\tO" for n in range(60)) + "\n"
+
+
+@pytest.fixture
+def tagger(run, conll, tmp_path):
+    (tmp_path / "t.conll").write_text(conll)
+    code, out, err = run("train", "t.conll", "-o", "m", *SMALL)
+    assert code == 0, err
+    return out, err
+
+
+def test_a_file_alone_is_enough(tagger):
+    out, err = tagger
+    assert "task tag guessed from the file" in err
+    assert "tag scheme iob2" in err
+    assert "memory of the training words" in out
+    assert "PER" in out
+
+
+def test_texts_are_predicted_with_their_characters(run, tagger, tmp_path):
+    (tmp_path / "new.csv").write_text('id,text\n7,"So, mr w3 runs."\n8,\n')
+    code, _, err = run("predict", "m", "new.csv", "-o", "p.jsonl")
+    assert code == 0
+    assert "2 texts tagged" in err
+    first, second = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
+    assert first["id"] == "7"
+    assert first["words"] == ["So", ",", "mr", "w3", "runs", "."]
+    assert [first["text"][a:b] for a, b in first["places"]] == first["words"]
+    for span in first["spans"]:
+        assert first["text"][span["start"] : span["end"]] == span["text"]
+        assert 0 < span["probability"] <= 1
+    assert second["words"] == second["spans"] == []
+
+
+def test_sentences_are_predicted_word_by_word(run, tagger, tmp_path):
+    code, out, _ = run("predict", "m", "t.conll")
+    assert code == 0
+    blocks = out.strip().split("\n\n")
+    assert len(blocks) == 60
+    assert [line.split("\t")[0] for line in blocks[0].split("\n")] == ["mr", "w0", "runs"]
+
+
+def test_an_interrupted_output_is_gone_on_with(run, tagger, tmp_path):
+    (tmp_path / "new.txt").write_text("".join(f"mr w{n} runs\n" for n in range(40)))
+    assert run("predict", "m", "new.txt", "--format", "text", "-o", "whole.jsonl")[0] == 0
+    whole = (tmp_path / "whole.jsonl").read_text()
+    (tmp_path / "part.jsonl").write_text(whole[: len(whole) // 2])
+    code, _, err = run("predict", "m", "new.txt", "--format", "text", "-o", "part.jsonl", "--resume")
+    assert code == 0
+    assert "records are kept" in err
+    part = [json.loads(line) for line in (tmp_path / "part.jsonl").read_text().splitlines()]
+    assert [own["tags"] for own in part] == [json.loads(line)["tags"] for line in whole.splitlines()]
+    (tmp_path / "part.jsonl").write_text(whole + whole)
+    code, _, err = run("predict", "m", "new.txt", "--format", "text", "-o", "part.jsonl", "--resume")
+    assert (code, "HW602" in err) == (2, True)
+
+
+def test_outputs_that_cannot_be_written(run, tagger):
+    code, _, err = run("predict", "m", "t.conll", "-o", "p.csv")
+    assert (code, "HW605" in err) == (2, True)
+    code, _, err = run("predict", "m", "t.conll", "--format-out", "csv")
+    assert (code, "expected jsonl, conll" in err) == (2, True)
+
+
+def test_evaluation_beside_the_baseline_of_training(run, tagger, tmp_path):
+    code, out, _ = run("evaluate", "m", "t.conll", "--json", "--errors", "2")
+    assert code == 0
+    found = json.loads(out)
+    assert 0 <= found["entities"]["f1"] <= 1
+    assert found["tokens"]["words"] == 180
+    assert found["baseline"] is None  # this is not the part that it was tested on
+    code, out, _ = run("evaluate", "m", "t.conll", "--errors", "1")
+    assert code == 0
+    assert "recall" in out
+
+
+def test_flags_of_other_tasks_are_refused(run, conll, tmp_path):
+    (tmp_path / "t.conll").write_text(conll)
+    code, _, err = run("train", "t.conll", "--classifier.hidden", "5")
+    assert code == 2
+    assert "classifier: the task tag has no such settings" in err
+    code, _, err = run("train", "t.conll", "--task", "tga")
+    assert (code, "did you mean 'tag'" in err) == (2, True)
+
+
+def test_a_stopped_run_is_resumed(run, conll, tmp_path, monkeypatch):
+    from headwise.train import loop
+
+    (tmp_path / "t.conll").write_text(conll)
+    update, seen = loop._Run.update, []
+
+    def stopping(self, batches):
+        seen.append(1)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        self.save()
+        update(self, batches)
+
+    monkeypatch.setattr(loop._Run, "update", stopping)
+    code, _, err = run("train", "t.conll", "-o", "m", *SMALL)
+    assert code == 130
+    assert "--resume goes on" in err
+    code, out, err = run("train", "t.conll", "-o", "m", *SMALL, "--resume")
+    assert code == 0, err
+    assert "Model: m" in out

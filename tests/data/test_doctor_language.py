@@ -1,0 +1,47 @@
+"""What the doctor finds in plain texts."""
+
+import pytest
+
+from headwise.data.doctor_language import diagnose_language
+
+LONG = "a line that is so long that it does not stand in two texts by mere chance"
+
+
+@pytest.fixture
+def files(tmp_path):
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    train.write_text("some words here\n\nsome words here\n" + LONG + "\n", encoding="utf-8")
+    test.write_text(LONG + "\nquite another one, q\x07\n", encoding="utf-8")
+    return [str(train), str(test)]
+
+
+def codes(diagnosis):
+    return {finding.code for finding in diagnosis.findings}
+
+
+def test_facts(files):
+    report = diagnose_language(files).files[0]
+    assert (report.role, report.texts, report.distinct, report.empty) == ("train", 4, 3, 1)
+    assert report.classes[0][:2] == ("' '", 4 + LONG.count(" "))
+    assert "different" in report.notes[0]
+
+
+def test_findings(files):
+    found = {finding.code: finding for finding in diagnose_language(files).findings}
+    assert set(found) == {"HW151", "HW157", "HW160", "HW280"}
+    assert "'\\x07'" in found["HW157"].message
+    assert "',' (1)" in found["HW280"].message
+    assert LONG[:40] in found["HW160"].message
+
+
+def test_a_text_without_faults(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("words and words\n" * 7000)
+    assert not diagnose_language([str(path)]).findings
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "train.txt").write_bytes(b"\xff\xfe\x00 not text")
+    diagnosis = diagnose_language([str(tmp_path / "train.txt")])
+    assert diagnosis.errors == 1
+    assert not diagnosis.files

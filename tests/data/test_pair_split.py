@@ -1,0 +1,57 @@
+"""Splits of pairs: no first text in two parts, and what is done where there are few."""
+
+from headwise.data.pair import Pair
+from headwise.data.pair_split import fingerprint_pairs, split_pairs
+
+
+def pairs(firsts: int, each: int) -> list[Pair]:
+    labels = ["yes", "no", "maybe"]
+    return [
+        Pair(f"premise {n}", f"hypothesis {n} {m}", labels[m % 3], n * each + m + 1)
+        for n in range(firsts)
+        for m in range(each)
+    ]
+
+
+def test_pairs_of_a_first_text_stay_together():
+    own = pairs(100, 3)
+    split = split_pairs(own, 0.2, 0.1, seed=3)
+    parts = [split.train, split.dev, split.test]
+    assert sorted(pair.line for part in parts for pair in part) == [pair.line for pair in own]
+    firsts = [{pair.first for pair in part} for part in parts]
+    assert not firsts[0] & firsts[1]
+    assert not firsts[0] & firsts[2]
+    assert not firsts[1] & firsts[2]
+    assert abs(len(split.dev) - 60) <= 3
+    assert abs(len(split.test) - 30) <= 3
+    assert split_pairs(own, 0.2, 0.1, seed=3) == split
+    assert split_pairs(own, 0.2, 0.1, seed=4).dev != split.dev
+
+
+def test_few_first_texts():
+    split = split_pairs(pairs(2, 60), 0.2, 0.1)
+    assert (len(split.train), len(split.dev), len(split.test)) == (84, 24, 12)
+    assert any("too few different first texts" in note for note in split.notes)
+
+
+def test_scores_are_no_classes():
+    own = [Pair(f"first {n}", "second", str(n / 7)) for n in range(50)]
+    split = split_pairs(own, 0.2, 0.2, stratify=False)
+    assert (len(split.train), len(split.dev), len(split.test)) == (30, 10, 10)
+
+
+def test_fingerprint():
+    own = pairs(3, 2)
+    found = fingerprint_pairs(own)
+    assert (found.texts, found.labels) == (6, {"no": 3, "yes": 3})
+    others = [
+        [*own[:-1]],
+        [Pair(p.second, p.first, p.label) for p in own],
+        [Pair(p.first, p.second, "yes") for p in own],
+        [Pair(p.first, p.second, p.label, first_heads=(0, 1)) for p in own],
+        [Pair(p.first, p.second, p.label, second_heads=(0, 1)) for p in own],
+        own[::-1],
+    ]
+    hashes = {fingerprint_pairs(other).sha256 for other in others}
+    assert len(hashes | {found.sha256}) == 7
+    assert fingerprint_pairs([Pair(p.first, p.second, p.label, 99) for p in own]) == found
