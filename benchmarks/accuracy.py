@@ -109,7 +109,8 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     if not parses.exists():
         return examples
     examples = with_parses(examples, read_parses(str(parses)), str(parses), texts)
-    return [e if len(e.heads or ()) == len(e.text.split()) else replace(e, heads=None) for e in examples]
+    fits = (e.heads is not None and len(e.heads) == len(e.text.split()) for e in examples)
+    return [e if own else replace(e, heads=None) for e, own in zip(examples, fits, strict=True)]
 
 
 def load_task(name: str) -> Task:

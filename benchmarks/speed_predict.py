@@ -170,7 +170,7 @@ def time_headwise(
 def predict_here(model: str, source: str, target: str) -> dict[str, float]:
     """`headwise predict` in this process, with a stopwatch on the model."""
     from headwise.cli import main
-    from headwise.cli.predict import Model  # with all that takes its time to import
+    from headwise.cli.predict_texts import Model  # with all that takes its time to import
 
     clock = which_clock()[1]
     seconds = {"model": 0.0, "encoder": 0.0}

@@ -3,8 +3,10 @@
 A table stands between `<!-- table: name -->` and `<!-- end -->`; a test checks that all are up to date.
 """
 
+import csv
 import json
 import re
+import statistics
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -15,10 +17,13 @@ from docstring_parser import parse_from_object
 from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
+from headwise.features.characters import CharacterConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
 from headwise.priors import head_counts
 from headwise.recipe import size_defaults
+from headwise.tasks.bags import BagConfig
+from headwise.tasks.tag import TaggerConfig
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
@@ -113,13 +118,12 @@ def set_tasks() -> str:
         steps = f"{run['steps']:,} ({run['processor_seconds'] / 60:.0f} min)"
         for score, value in run["scores"].items():
             beside = {name: values.get(score) for name, values in run["references"].items()}
-            told = ", ".join(f"{name} {number:.4g}" for name, number in beside.items() if number)
+            told = ", ".join(f"{name} {value:.4g}" for name, value in beside.items() if value is not None)
             paper = run["paper"].get(score)
-            rows.append(
-                [run["task"], f"`{run['model']}`", score, steps, f"{value:.4f}"]
-                + ["-" if paper is None else f"{paper:.4f}", told or "-"]
-            )
-    return table(["task", "model", "score", "steps (processor time)", "ours", "paper", "references"], rows)
+            named = [run["task"], f"`{run['model']}`", str(run["seed"]), score, steps]
+            rows.append([*named, f"{value:.4f}", "-" if paper is None else f"{paper:.4f}", told or "-"])
+    head = ["task", "model", "seed", "score", "steps (processor time)", "ours", "paper", "references"]
+    return table(head, rows)
 
 
 def speed() -> str:
@@ -128,11 +132,12 @@ def speed() -> str:
     for part, found in speed_parts().items():
         machine = found["environment"]
         training = " --training" * bool(found["details"].get("training"))
-        command = f"`--only {part} --threads {machine['threads']}{training}`"
+        quick = "--quick " * any(note.startswith("quick") for note in found["notes"])
+        command = f"`{quick}--only {part} --threads {machine['threads']}{training}`"
         rows += [[row["what"], number(row), bar(row), command] for row in found["rows"]]
         name = (
-            f"{machine['processor']}, {machine['threads']} of {machine['cores']} cores, {machine['clock']}, "
-            f"load {machine['load']:.1f}, torch {machine['torch']}"
+            f"{machine['processor']}, {machine['threads']} of {machine['cores']} cores, "
+            f"{machine['clock']}, load {machine['load']:.1f}, torch {machine['torch']}"
         )
         machines.setdefault(name, []).append(part)
     if not rows:
@@ -164,7 +169,7 @@ def growth() -> str:
         if case is None:
             return "-"
         peak = case["peak_kib_per_word"]
-        return f"{case['microseconds_per_word']:.0f}" + (f" / {peak:.0f}" if peak else "")
+        return f"{case['microseconds_per_word']:,.0f}" + (f" / {peak:.0f}" if peak else "")
 
     rows = [
         [f"{length:,}", *(cell(found.get((length, system))) for system in systems)]
@@ -178,12 +183,130 @@ def speed_parts() -> dict[str, Any]:
     return json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else {}
 
 
+def tagging() -> str:
+    """What benchmarks/tagging.py has measured."""
+    path = RESULTS / "tagging.json"
+    if not path.exists():
+        return "\nNot measured yet.\n\n"
+    rows = []
+    for name, own in json.loads(path.read_text()).items():
+        rows.append([TAGGED[name], "memory of the training words", f"{own['memory']:.2f}", "", "", ""])
+        for system, found in own["systems"].items():
+            spread = "" if found["spread"] is None else f" ± {found['spread']:.2f}"
+            paper = "" if found["paper"] is None else f"{found['paper']:.2f}"
+            score = f"{found['mean']:.2f}{spread}"
+            rows.append(
+                ["", system, score, str(len(found["scores"])), paper, f"{found['seconds'] / 60:.0f}"]
+            )
+    return table(["data", "system", "test", "seeds", "paper", "minutes to train"], rows)
+
+
+TAGGED = {
+    "conll2003": "CoNLL-2003 names, F1",
+    "wnut17": "WNUT-17 names, F1",
+    "ewt-xpos": "UD EWT parts of speech (XPOS), accuracy",
+    "treebank": "Penn Treebank sample, parts of speech, accuracy",
+}
+
+
+def multiple_instance() -> str:
+    """What benchmarks/multiple_instance.py has measured."""
+    path = RESULTS / "multiple_instance.json"
+    if not path.exists():
+        return "\nNot measured yet.\n\n"
+    rows = []
+    for source, models in json.loads(path.read_text(encoding="utf-8"))["sets"].items():
+        for model, own in models.items():
+            spread = "" if own["deviation"] is None else f" ± {100 * own['deviation']:.1f}"
+            size = "-" if own["parameters"] is None else f"{own['parameters']:,}"
+            accuracy = f"{100 * own['accuracy']:.1f}{spread}"
+            ahead = (
+                "-" if own.get("ahead") is None else "{:+.1f} ({:+.1f} to {:+.1f})".format(*own["ahead"])
+            )
+            rows.append(
+                [source, f"`{model}`", accuracy, str(own["seeds"]), ahead, size, f"{own['seconds']:.0f}"]
+            )
+    head = [
+        "data",
+        "model",
+        "accuracy",
+        "seeds",
+        "ahead of `rff+mean` (95 %)",
+        "parameters",
+        "seconds a seed",
+    ]
+    return table(head, rows)
+
+
+def mirrored_summation() -> str:
+    """What benchmarks/mirrored_summation.py has measured: mean squared errors by K."""
+    rows = []
+    for path in sorted((RESULTS / "mirrored_summation").glob("*.csv")):
+        with path.open(encoding="utf-8") as file:
+            runs = list(csv.DictReader(file))
+        length, features, positions = re.fullmatch(r"n(\d+)-d(\d+)-positions-(\w+)", path.stem).groups()
+        for terms in sorted({int(run["terms"]) for run in runs}):
+            own = [run for run in runs if int(run["terms"]) == terms]
+            errors: dict[str, list[float]] = {}
+            for run in own:
+                errors.setdefault(run["model"], []).append(float(run["mse"]))
+            cells = [f"{statistics.mean(errors[m]):.4f}" if m in errors else "-" for m in FIGURE]
+            levels = [f"{float(own[0][name]):.4f}" for name in ("chance", "linear")]
+            rows.append([length, features, positions, str(terms), *cells, *levels])
+    if not rows:
+        return "\nNot measured yet.\n\n"
+    return table(["N", "d", "positions", "K", *FIGURE.values(), "chance", "best linear"], rows)
+
+
+FIGURE = {
+    "transformer": "Transformer",
+    "flex": "Flex",
+    "deep-hier": "deepHier-S",
+    "hier": "Hier-S",
+    "bilstm": "BiLSTM",
+}
+
+
+def language_models() -> str:
+    """The models of benchmarks/language_modelling.py: scores, and what a token costs."""
+    path = RESULTS / "language_modelling.json"
+    if not path.exists():
+        return "\nNot measured yet.\n\n"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    head = ["text", "context", "model", "run", "steps", "bits per character", "characters/s", "minutes"]
+    order = ("data", "context", "minutes", "model")
+    rows = [
+        [
+            *(run["data"], f"{run['context']:,}", run["model"]),
+            "equal time" if run["minutes"] else "equal steps",
+            *(f"{run['steps_done']:,}", f"{run['bits_per_character']:.3f}"),
+            *(f"{run['characters_per_second']:,.0f}", f"{run['processor_seconds'] / 60:.1f}"),
+        ]
+        for run in sorted(found["runs"].values(), key=lambda own: [own[name] for name in order])
+    ]
+    costs = [
+        [
+            *(f"{cost['context']:,}", cost["model"], f"{cost['tokens_per_second']:,.0f}"),
+            *(f"{cost['microseconds_per_token']:.1f}", f"{cost['kilobytes_per_token']:.1f}"),
+        ]
+        for cost in sorted(found["costs"].values(), key=lambda own: (own["context"], own["model"]))
+    ]
+    of_costs = ["context", "model", "tokens/s in training", "microseconds per token", "kilobytes per token"]
+    return table(head, rows) + (table(of_costs, costs) if costs else "")
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "bags settings": lambda: settings(BagConfig),
+    "multiple-instance": multiple_instance,
+    "mirrored-summation": mirrored_summation,
+    "tagging settings": lambda: settings(TaggerConfig) + settings(CharacterConfig),
+    "tagging": tagging,
     "codes": error_codes,
     "defaults": defaults,
     "encoders": encoders,
     "growth": growth,
     "heads": heads,
+    "language-models": language_models,
     "set-tasks": set_tasks,
     "speed": speed,
     "pretrained": lambda: settings(PretrainedConfig),

@@ -1,0 +1,340 @@
+"""Natural language inference on small data: SICK, and SNLI without its training pairs.
+
+    python benchmarks/pairs.py                             # both data sets, all systems, 3 seeds
+    python benchmarks/pairs.py --only sick --systems ms-transformer --seeds 1
+    python benchmarks/pairs.py --table                     # only print what has been measured
+
+`sick` has 4,500 training pairs; `snli` trains on the 9,842 dev pairs of SNLI (1,500 of which, with premises
+of their own, are dev here) and on 8,330 counterfactual pairs, and tests on the SNLI test pairs: the papers
+had 550,000. Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is cached by its whole
+configuration, and an interrupted run is resumed. Models are chosen on dev only; the test pairs are read
+once for each run.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from accuracy_tables import print_costs, print_header, print_paired, print_row, save_summary, spread, values
+from headwise import __version__
+from headwise.data.duplicates import normal_text
+from headwise.data.pair import Pair, PairOptions
+from headwise.data.pair_split import fingerprint_pairs, split_pairs
+from headwise.data.pairs import read_aligned_pairs, read_pairs
+from headwise.features.parse_files import read_parses
+from headwise.features.vectors import WordVectors, load_vectors
+from headwise.memory import keep_freed_memory
+from headwise.pair_baseline import fit_pair_baseline
+from headwise.pair_report import evaluate_pairs
+from headwise.recipe import build_recipe, read_recipe
+from headwise.train.loop import Report
+from headwise.train.pair_parts import PARTS, PairParts, label_numbers
+from headwise.train.pairs import PairObjective
+from headwise.train.run_pairs import add_expert, fit_pairs
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
+CACHE = HERE / "results" / "cache"
+SUMMARY = HERE / "results" / "pairs.json"
+VECTORS = "vectors/minilm_static_200d.txt.gz"
+LINEAR = "tfidf-svm"
+SYSTEMS = (
+    "ms-transformer",
+    "ms-san",
+    "star-transformer",
+    "transformer",
+    "bilstm",
+    "ms-transformer-cross",
+    LINEAR,
+)
+SYNTAX = ("ms-san",)  # these go by dependency trees
+DEV_PAIRS, DEV_SEED = 1_500, 0  # of SNLI dev
+
+# Test accuracy with 550,000 training pairs: MS-Trans Table 4 (Guo et al. 2020), MS-SAN Table 1 (Qi et al.
+# 2020), Star-Transformer (Guo et al. 2019).
+PAPER = {
+    "sick": {},
+    "snli": {"ms-transformer": 85.9, "ms-san": 87.0, "star-transformer": 86.0, "transformer": 82.2},
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set with its three parts; the words of all texts stand between spaces."""
+
+    name: str
+    parts: PairParts
+
+    @property
+    def leaked(self) -> np.ndarray:
+        """`[test pairs]`: whether the pair, in either order, also occurs in training or dev."""
+        seen = {_key(pair) for pair in (*self.parts.train, *self.parts.dev)}
+        return np.array([_key(pair) in seen for pair in self.parts.test])
+
+
+def _key(pair: Pair) -> frozenset[str]:
+    return frozenset((normal_text(pair.first), normal_text(pair.second)))
+
+
+def load_task(name: str) -> Task:
+    """`sick` or `snli`."""
+    if name == "sick":
+        files = {"train": "train", "dev": "trial", "test": "test_annotated"}
+        parts = {part: sick(file, "trial" if part == "dev" else part) for part, file in files.items()}
+        return Task(name, PairParts(**parts))
+    split = split_pairs(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
+    kinds = ("original", "revised_premise", "revised_hypothesis")
+    more = [pair for kind in kinds for pair in counterfactual(kind)]
+    return Task(name, PairParts([*split.train, *more], split.dev, esnli("test")))
+
+
+def sick(file: str, part: str) -> list[Pair]:
+    options = PairOptions(label_column="entailment_judgment")
+    pairs = read_pairs(DATA / f"sick/SICK_{file}.txt.gz", options).pairs
+    return parsed(pairs, *(f"sick/{part}.{side}" for side in "AB"))
+
+
+def counterfactual(kind: str) -> list[Pair]:
+    pairs = read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").pairs
+    return parsed(pairs, *(f"snli/counterfactual_{kind}_train.{side}" for side in "12"))
+
+
+def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
+    """Pairs whose texts are tokenised and parsed in files of words and heads. A hundred texts have double
+    spaces, which the parser took for words; there each word depends on the one before."""
+    found = list(pairs)
+    for side, file in zip(("first", "second"), files, strict=True):
+        path = DATA / "syntax" / f"{file}.parsed.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            texts = [line.rstrip("\n").split("\t") for line in lines]
+        for place, (text, numbers) in enumerate(texts):
+            words, heads = text.split(), tuple(map(int, numbers.split()))
+            chain = tuple(range(len(words)))
+            own = {side: " ".join(words), f"{side}_heads": heads if len(heads) == len(words) else chain}
+            found[place] = replace(found[place], **own)
+        if len(texts) != len(found):
+            raise SystemExit(f"{path}: {len(texts)} parses for {len(found)} pairs")
+    return found
+
+
+def esnli(part: str) -> list[Pair]:
+    folder = DATA / "snli" / "esnli"
+    files = [folder / f"{name}.{part}.gz" for name in ("s1", "s2", "labels")]
+    pairs = read_aligned_pairs(*files).pairs
+    for side, file in (("first", "s1"), ("second", "s2")):
+        heads = read_parses(str(DATA / "syntax" / "snli" / f"{file}.{part}.heads.gz"))
+        pairs = [replace(pair, **{f"{side}_heads": own}) for pair, own in zip(pairs, heads, strict=True)]
+    return pairs
+
+
+def run_linear(task: Task) -> dict[str, Any]:
+    """TF-IDF of shared and differing words + linear SVM, its C chosen on dev."""
+    began = time.monotonic()
+    labels = sorted({pair.label or "" for pair in task.parts.train})
+    train, dev, test = ((own, label_numbers(own, labels)) for own in three(task))
+    model = fit_pair_baseline(train, dev, tokenizer="whitespace")
+    assert model is not None
+    right = model.predict(task.parts.test) == test[1]
+    dev_accuracy = float((model.predict(task.parts.dev) == dev[1]).mean())
+    return judged(right, task) | {"dev": dev_accuracy, "seconds": time.monotonic() - began}
+
+
+def three(task: Task) -> list[list[Pair]]:
+    return [getattr(task.parts, part) for part in PARTS]
+
+
+def run_model(
+    task: Task, layers: list[dict], seed: int, vectors: WordVectors, folder: Path
+) -> dict[str, Any]:
+    """Train one model and read the test pairs once."""
+    recipe = build_recipe(*layers)
+    recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+
+    def show(report: Report) -> None:
+        if report.scores is not None:
+            print(
+                f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "
+                f"{report.scores['accuracy']:.4f}, {report.texts_per_second:.0f} pairs/s",
+                flush=True,
+            )
+
+    resume = (folder / "state.safetensors").exists()
+    fitted = fit_pairs(task.parts, recipe, folder, vectors=vectors, resume=resume, report=show)
+    targets = label_numbers(task.parts.test, fitted.model.labels)
+    began = time.monotonic()
+    test = evaluate_pairs(fitted.model, task.parts.test, targets)
+    speed = len(targets) / (time.monotonic() - began)
+    # The same model once more with the linear expert beside it; only dev decides how much say that has.
+    model = fitted.model
+    train, dev = ((own, label_numbers(own, model.labels)) for own in three(task)[:2])
+    objective = PairObjective(model, train, dev)
+    add_expert(model, objective, model.outputs_of(objective.dev_pairs))
+    mixed = judged(evaluate_pairs(model, task.parts.test, targets).predicted == targets, task)
+    return judged(test.predicted == targets, task) | {
+        "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
+        "expert_weight": model.expert_weight,
+        "dev": fitted.dev["accuracy"],
+        "dev_loss": fitted.dev["loss"],
+        "best_epoch": fitted.progress.best_epoch + 1,
+        "seconds": fitted.progress.seconds,
+        "texts_per_second": speed,
+        "parameters": sum(p.numel() for p in fitted.model.parameters()),
+        "encoder_parameters": sum(p.numel() for p in fitted.model.encoder.parameters()),
+        "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
+    }
+
+
+def judged(right: np.ndarray, task: Task) -> dict[str, Any]:
+    """Accuracy on all test pairs, and on those that do not occur in training or dev."""
+    fresh = right[~task.leaked]
+    return {
+        "test": float(right.mean()),
+        "test_texts": len(right),
+        "test_fresh": float(fresh.mean()),
+        "test_fresh_texts": len(fresh),
+        "right": "".join("01"[int(r)] for r in right),
+    }
+
+
+def jobs(tasks: list[str], systems: list[str], seeds: int) -> Iterator[tuple[str, str, int]]:
+    """Data set, system, seed; seed by seed, so that an unfinished table is balanced."""
+    for seed in range(seeds):
+        for task in tasks:
+            for system in systems:
+                if system == LINEAR and seed > 0:
+                    continue  # nothing in it is random
+                yield task, system, seed
+
+
+def cached_run(
+    name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]
+) -> None:
+    """Run a job unless its result is in the cache."""
+    if name not in tasks:
+        tasks[name] = load_task(name)
+    task = tasks[name]
+    layers = [] if system == LINEAR else recipe_layers(system)
+    recipe = build_recipe(*layers).to_json() if layers else {}
+    if system not in SYNTAX:
+        bare = {part: without_parses(getattr(task.parts, part)) for part in PARTS}
+        task = replace(task, parts=PairParts(**bare))
+    data = [fingerprint_pairs(part).sha256 for part in three(task)]
+    key = {"task": name, "system": system, "seed": seed, "recipe": recipe, "data": data}
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    path = CACHE / f"pairs-{name}-{system}-{seed}-{digest}.json"
+    if any((run["seed"], run["data"]) == (seed, data) for run in collect([name], [system])[name][system]):
+        return
+    print(f"{name}, {system}, seed {seed}", flush=True)
+    if system == LINEAR:
+        result = run_linear(task)
+    else:
+        if not vectors:
+            vectors.append(load_vectors(DATA / VECTORS))
+        result = run_model(task, layers, seed, vectors[0], path.with_suffix(""))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__}))
+    for state in path.with_suffix("").glob("*"):
+        state.unlink()
+    print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
+
+
+def without_parses(pairs: list[Pair]) -> list[Pair]:
+    return [replace(pair, first_heads=None, second_heads=None) for pair in pairs]
+
+
+def recipe_layers(system: str) -> list[dict]:
+    """The layers of settings of a system."""
+    return [
+        read_recipe(Path(f"nli-{system}")),
+        {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}},
+    ]
+
+
+def collect(tasks: list[str], systems: list[str]) -> dict[str, dict[str, list[dict]]]:
+    """Cached results of the recipes as they are now, by data set and system, in the order of the seeds."""
+    found: dict[str, dict[str, list[dict]]] = {task: {system: [] for system in systems} for task in tasks}
+    for path in sorted(CACHE.glob("pairs-*.json")):
+        result = json.loads(path.read_text())
+        task, system = result["task"], result["system"]
+        if task not in found or system not in found[task]:
+            continue
+        # A setting that is newer than the result had its default then.
+        if system == LINEAR or build_recipe(*recipe_layers(system)) == build_recipe(result["recipe"]):
+            found[task][system].append(result)
+    for own in found.values():
+        for runs in own.values():
+            runs.sort(key=lambda run: run["seed"])
+    return found
+
+
+def print_tables(found: dict[str, dict[str, list[dict]]]) -> None:
+    """Accuracy by system and data set, the papers' figures, paired differences, and what it costs."""
+    tasks = list(found)
+    systems = list(found[tasks[0]])
+    print_header(["test accuracy", *tasks])
+    for system in systems:
+        runs = [values(found[task][system], lambda run: run["test"]) for task in tasks]
+        if any(runs):
+            print_row([system, *(f"{spread(own)} ({len(own)})" if own else "-" for own in runs)])
+    print_header(["with the linear expert beside the encoder", *tasks])
+    for system in systems:
+        runs = [
+            values(found[task][system], lambda run: run.get("with_expert", {}).get("test"))
+            for task in tasks
+        ]
+        if any(runs):
+            print_row([system, *(f"{spread(own)} ({len(own)})" if own else "-" for own in runs)])
+    print_header(["the papers, 550,000 pairs", *tasks])
+    for system in systems:
+        figures = [PAPER[task].get(system) for task in tasks]
+        if any(figures):
+            print_row([system, *(f"{figure or '-'}" for figure in figures)])
+    for task in tasks:
+        print(f"\n{task}:\n")
+        for rival in ("transformer", LINEAR):
+            for system in systems:
+                if system != rival and rival in systems:
+                    print_paired(found, [task], system, rival)
+        print_costs(found, [task], systems)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", default=list(PAPER), help="data sets: sick, snli")
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    arguments = parser.parse_args()
+    if not DATA.is_dir():
+        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+        return 2
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
+    if not arguments.table:
+        tasks: dict[str, Task] = {}
+        vectors: list[WordVectors] = []
+        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
+            cached_run(name, system, seed, tasks, vectors)
+    found = collect(arguments.only, arguments.systems)
+    print_tables(found)
+    save_summary(found, SUMMARY)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""Sequence labelling on real data: names of CoNLL-2003 and WNUT-17, parts of speech of UD EWT and the
+Penn Treebank sample, beside the papers' figures.
+
+    python benchmarks/tagging.py                              # everything, one seed of each
+    python benchmarks/tagging.py --only conll2003 --seeds 3
+    python benchmarks/tagging.py --table                      # only print what has been measured
+
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is cached by its whole
+configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
+chosen on dev only; the test sentences are read once for each run. The treebank sample has no split of its
+own: of its 199 files the first 160 are for training, the next 19 for dev and the last 20 for the test.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headwise import __version__
+from headwise.data.tag_options import TagOptions
+from headwise.data.tagged import TaggedData, read_tagged
+from headwise.features.vectors import WordVectors, load_vectors
+from headwise.memory import keep_freed_memory
+from headwise.recipe import build_recipe, read_recipe
+from headwise.store import read_info
+from headwise.tasks.scheme_check import detect_scheme
+from headwise.train.loop import Report
+from headwise.train.run_tags import Sentences, judge_baseline, run_tags
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
+CACHE = HERE / "results" / "cache" / "tagging"
+SUMMARY = HERE / "results" / "tagging.json"
+VECTORS = "vectors/minilm_static_200d.txt.gz"
+PLAIN = {"characters": {"network": "none"}, "tagger": {"crf": False, "constraints": False}}
+CHAR = {"tagger": {"crf": False, "constraints": False}}
+# name -> the recipe and what is said beyond it
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ms-transformer": ("tag-ms-transformer", PLAIN),
+    "ms-transformer + char": ("tag-ms-transformer", CHAR),
+    "ms-transformer + char + crf": ("tag-ms-transformer", {}),
+    "transformer": ("tag-transformer", PLAIN),
+    "transformer + char": ("tag-transformer", CHAR),
+    "bilstm + char + crf": ("tag-bilstm", {}),
+}
+# F1 of names, accuracy of parts of speech: MS-Trans Tables 4 and 5 (Guo et al. 2020); the BiLSTM-CRF is
+# that of Ma & Hovy (2016). The parts of speech are of the whole Penn Treebank, which we do not have.
+PAPER: dict[str, dict[str, float]] = {
+    "conll2003": {
+        "ms-transformer": 89.38,
+        "ms-transformer + char": 91.33,
+        "ms-transformer + char + crf": 91.59,
+        "transformer": 86.48,
+        "transformer + char": 88.26,
+        "bilstm + char + crf": 91.21,
+    },
+    "wnut17": {},
+    "ewt-xpos": {},
+    "treebank": {},
+}
+FILES = {
+    "conll2003": [f"conll2003/eng.{part}.gz" for part in ("train", "testa", "testb")],
+    "wnut17": [
+        f"wnut17/{name}.gz"
+        for name in ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
+    ],
+    "ewt-xpos": [f"ud_english_ewt/en_ewt-ud-{part}.conllu.gz" for part in ("train", "dev", "test")],
+}
+TREEBANK = "ptb_wsj/treebank.zip!*.mrg"
+TREEBANK_CUTS = (160, 179)  # files
+
+
+def load(name: str) -> Sentences:
+    """A data set with its three parts."""
+    if name == "treebank":
+        data = read_tagged(DATA / TREEBANK)
+        first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
+        parts = (data.sentences[:first], data.sentences[first:second], data.sentences[second:])
+        return Sentences(*parts, scheme="plain", notes=())
+    options = TagOptions(tag_column="xpos") if name == "ewt-xpos" else TagOptions()
+    read: list[TaggedData] = [read_tagged(DATA / path, options) for path in FILES[name]]
+    scheme = detect_scheme(own.tags for own in read[0].sentences).scheme
+    return Sentences(*(list(part.sentences) for part in read), scheme=scheme, notes=())
+
+
+def layers_of(system: str, data: Sentences) -> list[dict[str, Any]]:
+    """The layers of settings of a system."""
+    recipe, more = SYSTEMS[system]
+    own = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}, "train": {"score": data.headline}}
+    return [read_recipe(Path(recipe)), more, own]
+
+
+def measure(name: str, system: str, seed: int, data: Sentences, vectors: WordVectors) -> None:
+    """Run a system on a data set unless its result is in the cache."""
+    recipe = build_recipe(*layers_of(system, data))
+    recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+    key = {"data": name, "system": system, "seed": seed, "recipe": recipe.to_json()}
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    path = CACHE / f"{name}-{system.replace(' + ', '-')}-{seed}-{digest}.json"
+    if path.exists():
+        return
+    print(f"{name}, {system}, seed {seed}", flush=True)
+
+    def show(report: Report) -> None:
+        if report.scores is not None:
+            score = report.scores[data.headline]
+            rate = f"{report.texts_per_second:.0f} sentences/s"
+            print(f"  epoch {report.progress.epoch + 1}: dev {score:.4f}, {rate}", flush=True)
+
+    folder = path.with_suffix("")
+    resume = (folder / "training" / "state.safetensors").exists()
+    outcome = run_tags(data, recipe, vectors, folder, resume=resume, baseline=False, report=show)
+    assert outcome.test is not None
+    _, score, interval = outcome.test.headline
+    found = {
+        "test": score,
+        "interval": interval,
+        "dev": outcome.dev.headline[1],
+        "seconds": outcome.progress.seconds,
+        "best_epoch": outcome.progress.best_epoch + 1,
+        "encoder_parameters": sum(p.numel() for p in outcome.model.encoder.parameters()),
+        "coverage": None if outcome.coverage is None else outcome.coverage.token_percent,
+        "metrics": read_info(folder)["metrics"]["test"],
+        "headwise": __version__,
+        "torch": torch.__version__,
+    }
+    path.write_text(json.dumps({**key, **found}))
+    for file in sorted(folder.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    folder.rmdir()
+    print(f"  test {score:.4f} in {outcome.progress.seconds:.0f} s", flush=True)
+
+
+def memory_score(data: Sentences) -> float:
+    """The baseline's score on the test sentences."""
+    return judge_baseline(data, None).score
+
+
+def collect(names: Sequence[str]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Cached results of the recipes as they are now, in the order of the seeds."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {name: {} for name in names}
+    for path in sorted(CACHE.glob("*.json")):
+        run = json.loads(path.read_text())
+        if run["data"] in found:
+            found[run["data"]].setdefault(run["system"], []).append(run)
+    for own in found.values():
+        for runs in own.values():
+            runs.sort(key=lambda run: run["seed"])
+    return found
+
+
+def summarise(
+    found: dict[str, dict[str, list[dict[str, Any]]]], memory: dict[str, float]
+) -> dict[str, Any]:
+    """What the table needs, for docs and machines."""
+    summary: dict[str, Any] = {}
+    for name, own in found.items():
+        systems = {}
+        for system, runs in own.items():
+            scores = [100 * run["test"] for run in runs]
+            systems[system] = {
+                "mean": statistics.mean(scores),
+                "spread": statistics.stdev(scores) if len(scores) > 1 else None,
+                "scores": scores,
+                "seconds": statistics.median(run["seconds"] for run in runs),
+                "encoder_parameters": runs[0]["encoder_parameters"],
+                "coverage": runs[0]["coverage"],
+                "paper": PAPER[name].get(system),
+            }
+        if systems:
+            summary[name] = {"memory": memory.get(name), "systems": systems}
+    return summary
+
+
+def print_table(summary: dict[str, Any]) -> None:
+    """A table for people, in Markdown."""
+    for name, own in summary.items():
+        measure_ = "F1" if name in ("conll2003", "wnut17") else "accuracy"
+        print(f"\n{name} (test {measure_}; a memory of the training words: {own['memory']:.2f})\n")
+        print("| system | ours | seeds | paper | train s | encoder parameters |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for system in SYSTEMS:
+            if system not in own["systems"]:
+                continue
+            row = own["systems"][system]
+            spread = "" if row["spread"] is None else f" ± {row['spread']:.2f}"
+            paper = "" if row["paper"] is None else f"{row['paper']:.2f}"
+            cells = (f"{row['mean']:.2f}{spread}", str(len(row["scores"])), paper, f"{row['seconds']:.0f}")
+            print(f"| {system} | {' | '.join(cells)} | {row['encoder_parameters']:,} |")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", default=list(PAPER), choices=list(PAPER), metavar="DATA")
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    arguments = parser.parse_args()
+    if not DATA.is_dir():
+        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+        return 2
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
+    sets = {name: load(name) for name in arguments.only}
+    if not arguments.table:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        vectors = load_vectors(DATA / VECTORS)
+        for seed in range(arguments.seeds):
+            for name, data in sets.items():
+                for system in arguments.systems:
+                    measure(name, system, seed, data, vectors)
+    found = collect(arguments.only)
+    memory = {name: 100 * memory_score(data) for name, data in sets.items() if found[name]}
+    summary = summarise(found, memory)
+    print_table(summary)
+    before = json.loads(SUMMARY.read_text()) if SUMMARY.exists() else {}
+    SUMMARY.write_text(json.dumps(before | summary, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
