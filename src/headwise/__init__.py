@@ -11,10 +11,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from headwise.attention import attention
-    from headwise.classifier import TextClassifier
     from headwise.data import read_examples
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.errors import HeadwiseError
+    from headwise.estimators.classifier import TextClassifier
+    from headwise.estimators.pairs import PairClassifier
+    from headwise.estimators.regressor import TextRegressor
+    from headwise.estimators.tagger import TextTagger
     from headwise.model import Model, ModelConfig, Prediction
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
@@ -28,9 +31,12 @@ _HOMES = {
     "MSTransformerConfig": "headwise.encoders",
     "Model": "headwise.model",
     "ModelConfig": "headwise.model",
+    "PairClassifier": "headwise.estimators.pairs",
     "Prediction": "headwise.model",
     "Ragged": "headwise.ragged",
-    "TextClassifier": "headwise.classifier",
+    "TextClassifier": "headwise.estimators.classifier",
+    "TextRegressor": "headwise.estimators.regressor",
+    "TextTagger": "headwise.estimators.tagger",
     "Transformer": "headwise.encoders",
     "TransformerConfig": "headwise.encoders",
     "Window": "headwise.priors",
@@ -49,9 +55,12 @@ __all__ = [
     "MSTransformerConfig",
     "Model",
     "ModelConfig",
+    "PairClassifier",
     "Prediction",
     "Ragged",
     "TextClassifier",
+    "TextRegressor",
+    "TextTagger",
     "Transformer",
     "TransformerConfig",
     "Window",

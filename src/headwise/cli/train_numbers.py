@@ -23,6 +23,6 @@ def train(request: TrainRequest) -> int:
             baseline=request.baseline,
             report=display.show,
         )
-    tell_trouble(outcome.model)
-    print_number_outcome(outcome, outcome.test, outcome.baseline, request.output)
+    tell_trouble(outcome.fitted.model)
+    print_number_outcome(outcome.fitted, outcome.test, outcome.baseline, request.output)
     return 0

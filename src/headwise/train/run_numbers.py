@@ -37,22 +37,33 @@ NAME = "TF-IDF + ridge regression"
 
 
 @dataclass(frozen=True)
-class NumberOutcome:
-    """What a run came to.
+class FittedNumbers:
+    """A trained regressor.
 
     Attributes:
         model: With its best weights.
         progress: Counters and history of the run.
         coverage: Of the vocabulary by the pretrained vectors; None without vectors.
         dev: Scores on dev.
-        test: Of the model on the test texts; None without test texts.
-        baseline: TF-IDF + ridge regression on the same test texts.
     """
 
     model: Regressor
     progress: Progress
     coverage: Coverage | None
     dev: dict[str, float]
+
+
+@dataclass(frozen=True)
+class NumberOutcome:
+    """What a run came to.
+
+    Attributes:
+        fitted: The model and its training.
+        test: Of the model on the test texts; None without test texts.
+        baseline: TF-IDF + ridge regression on the same test texts.
+    """
+
+    fitted: FittedNumbers
     test: NumberEvaluation | None
     baseline: NumberRival | None
 
@@ -146,6 +157,49 @@ def targets_of(examples: Sequence[Example], path: str = "") -> np.ndarray:
     return numbers_of([example.label for example in examples], [example.line for example in examples], path)
 
 
+def fit_numbers(
+    texts: Texts,
+    recipe: Recipe,
+    vectors: WordVectors | None,
+    folder: Path,
+    *,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> FittedNumbers:
+    """Train a regressor, its best epoch chosen on the dev texts; the state of the run is kept in `folder`.
+
+    Raises:
+        HeadwiseError: There are no dev texts, or the settings or a state to resume do not fit.
+    """
+    if not texts.dev:
+        raise HeadwiseError("there are no dev texts to choose the best epoch on", code="HW405")
+    torch.manual_seed(recipe.train.seed)
+    targets, dev_targets = targets_of(texts.train), targets_of(texts.dev)
+    words = get_tokenizer(recipe.model.words.tokenizer).words
+    vocabulary = new_vocabulary((words(example.text) for example in texts.train), recipe, vectors)
+    model = Regressor(recipe.model, vocabulary, Scale.of(targets))
+    covered = None
+    if vectors is not None and isinstance(model.embedding, WordEmbedding):
+        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    model.to(pick_device(recipe.train.device))
+    objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
+    hashes = {name: fingerprint(getattr(texts, name)).sha256 for name in ("train", "dev")}
+    progress = train(
+        model,
+        objective,
+        recipe.train,
+        folder,
+        resume=resume,
+        identity={"texts": hashes, **recipe.to_json()},
+        rates=learning_rates(recipe),
+        report=report,
+    )
+    if isinstance(model.embedding, PretrainedEmbedding):
+        model.embedding.forget()
+    dev = number_scores(model.scores(objective.dev_texts), dev_targets, model.scale)
+    return FittedNumbers(model, progress, covered, dev)
+
+
 def run_numbers(
     texts: Texts,
     recipe: Recipe,
@@ -157,51 +211,28 @@ def run_numbers(
     report: Callable[[Report], None] = lambda _: None,
 ) -> NumberOutcome:
     """Train a regressor, judge it beside a linear baseline, and save it in `output`."""
-    torch.manual_seed(recipe.train.seed)
-    targets, dev_targets = targets_of(texts.train), targets_of(texts.dev)
-    words = get_tokenizer(recipe.model.words.tokenizer).words
-    vocabulary = new_vocabulary((words(example.text) for example in texts.train), recipe, vectors)
-    model = Regressor(recipe.model, vocabulary, Scale.of(targets))
-    covered = None
-    if vectors is not None and isinstance(model.embedding, WordEmbedding):
-        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
-    model.to(pick_device(recipe.train.device))
-    objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
-    parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
-    prints = {name: fingerprint(part) for name, part in parts.items() if part}
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        output / "training",
-        resume=resume,
-        identity={"texts": {n: prints[n].sha256 for n in ("train", "dev")}, **recipe.to_json()},
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
-    dev = number_scores(model.scores(objective.dev_texts), dev_targets, model.scale)
-    test = evaluate_numbers(model, texts.test, targets_of(texts.test)) if texts.test else None
+    folder = output / "training"
+    fitted = fit_numbers(texts, recipe, vectors, folder, resume=resume, report=report)
+    test = evaluate_numbers(fitted.model, texts.test, targets_of(texts.test)) if texts.test else None
     rival = judge_ridge(texts, recipe.model.words.tokenizer) if baseline and texts.test else None
-    outcome = NumberOutcome(model, progress, covered, dev, test, rival)
-    metrics: dict[str, Any] = {"dev": dev}
+    metrics: dict[str, Any] = {"dev": fitted.dev}
     metrics |= {} if test is None else {"test": test.to_json()}
     metrics |= {} if rival is None else {"baseline": rival.to_json()}
+    parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
     save_model(
-        model,
+        fitted.model,
         output,
-        data={name: own.to_json() for name, own in prints.items()},
+        data={name: fingerprint(part).to_json() for name, part in parts.items() if part},
         training={
             "recipe": recipe.to_json(),
-            "history": progress.history,
-            "best_epoch": progress.best_epoch + 1,
-            "seconds": progress.seconds,
+            "history": fitted.progress.history,
+            "best_epoch": fitted.progress.best_epoch + 1,
+            "seconds": fitted.progress.seconds,
         },
         metrics=metrics,
     )
-    remove_run(output / "training")
-    return outcome
+    remove_run(folder)
+    return NumberOutcome(fitted, test, rival)
 
 
 def judge_ridge(texts: Texts, tokenizer: str) -> NumberRival | None:

@@ -123,19 +123,30 @@ def read_sentences(
     cut_test = 0.0 if "test" in others else recipe.split.test
     parts = {"train": data.sentences, "dev": [], "test": []} | others
     if cut_dev or cut_test:
-        split = split_examples(
-            [Example(" ".join(own.tokens), line=n) for n, own in enumerate(data.sentences)],
-            cut_dev,
-            cut_test,
-            recipe.split.seed,
-            path=train,
-        )
-        notes += [f"{train}: {note.replace('texts', 'sentences')}" for note in split.notes]
-        cut = {"train": split.train, "dev": split.dev, "test": split.test}
-        for name, own in cut.items():
-            if name not in others:
-                parts[name] = [data.sentences[example.line] for example in own]
+        cut, told = split_sentences(data.sentences, cut_dev, cut_test, recipe.split.seed, path=train)
+        notes += told
+        parts = cut | others
     return Sentences(**parts, scheme=detected.scheme, notes=tuple(notes))
+
+
+def split_sentences(
+    sentences: Sequence[Tagged], dev: float, test: float = 0.0, seed: int = 0, *, path: str = ""
+) -> tuple[dict[str, list[Tagged]], list[str]]:
+    """Split at random, equal sentences on one side: train, dev and test, and what there is to tell.
+
+    Raises:
+        DataError: HW141, there are too few.
+    """
+    split = split_examples(
+        [Example(" ".join(own.tokens), line=n) for n, own in enumerate(sentences)],
+        dev,
+        test,
+        seed,
+        path=path,
+    )
+    parts = {"train": split.train, "dev": split.dev, "test": split.test}
+    notes = [f"{path}: {note.replace('texts', 'sentences')}" for note in split.notes]
+    return {name: [sentences[example.line] for example in own] for name, own in parts.items()}, notes
 
 
 def with_parses(data: TaggedData, path: str | None) -> TaggedData:
@@ -162,6 +173,46 @@ def with_parses(data: TaggedData, path: str | None) -> TaggedData:
     return replace(data, sentences=sentences)
 
 
+def fit_tags(
+    sentences: Sentences,
+    recipe: Recipe,
+    vectors: WordVectors | None,
+    folder: Path,
+    *,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> tuple[TagModel, Progress, Coverage | None]:
+    """Train a tagger, its best epoch chosen on the dev sentences; the state of the run is kept in `folder`.
+
+    Raises:
+        HeadwiseError: There are no dev sentences, or the settings or a state to resume do not fit.
+    """
+    if not sentences.dev:
+        raise HeadwiseError("there are no dev sentences to choose the best epoch on", code="HW405")
+    torch.manual_seed(recipe.train.seed)
+    model, covered = new_tagger(sentences.train, sentences.scheme, recipe, vectors)
+    model.to(pick_device(recipe.train.device))
+    objective = TaggingObjective(model, sentences.train, sentences.dev)
+    parts = {"train": sentences.train, "dev": sentences.dev}
+    identity: dict[str, Any] = {
+        "texts": {name: sentence_fingerprint(part).sha256 for name, part in parts.items()},
+        **recipe.to_json(),
+    }
+    progress = train(
+        model,
+        objective,
+        recipe.train,
+        folder,
+        resume=resume,
+        identity=identity,
+        rates=learning_rates(recipe),
+        report=report,
+    )
+    if isinstance(model.embedding, PretrainedEmbedding):
+        model.embedding.forget()
+    return model, progress, covered
+
+
 def run_tags(
     sentences: Sentences,
     recipe: Recipe,
@@ -173,36 +224,16 @@ def run_tags(
     report: Callable[[Report], None] = lambda _: None,
 ) -> TagOutcome:
     """Train a tagger, judge it beside the memory of the training words, and save it in `output`."""
-    if not sentences.dev:
-        raise HeadwiseError("there are no dev sentences to choose the best epoch on", code="HW405")
-    torch.manual_seed(recipe.train.seed)
-    model, covered = new_tagger(sentences.train, sentences.scheme, recipe, vectors)
-    model.to(pick_device(recipe.train.device))
-    objective = TaggingObjective(model, sentences.train, sentences.dev)
-    parts = {"train": sentences.train, "dev": sentences.dev, "test": sentences.test}
-    prints = {name: sentence_fingerprint(part) for name, part in parts.items() if part}
-    identity: dict[str, Any] = {
-        "texts": {name: prints[name].sha256 for name in ("train", "dev")},
-        **recipe.to_json(),
-    }
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        output / "training",
-        resume=resume,
-        identity=identity,
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
+    folder = output / "training"
+    model, progress, covered = fit_tags(sentences, recipe, vectors, folder, resume=resume, report=report)
     dev = evaluate_tags(model, sentences.dev)
     test = evaluate_tags(model, sentences.test) if sentences.test else None
     rival = judge_baseline(sentences, test) if baseline and test is not None else None
     outcome = TagOutcome(model, progress, covered, recipe, dev, test, rival)
+    parts = {"train": sentences.train, "dev": sentences.dev, "test": sentences.test}
+    prints = {name: sentence_fingerprint(part) for name, part in parts.items() if part}
     _save(outcome, prints, output)
-    remove_run(output / "training")
+    remove_run(folder)
     return outcome
 
 

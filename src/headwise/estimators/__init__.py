@@ -1,0 +1,1 @@
+"""Estimators with the interface of scikit-learn, one for each task on texts."""

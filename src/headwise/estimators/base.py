@@ -1,0 +1,150 @@
+"""What all estimators share: parameters, fitting that leaves nothing behind, and model folders."""
+
+import operator
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Integral
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.errors import ConfigError
+from headwise.recipe import Recipe, read_recipe
+from headwise.store import load_model, read_info, save_model
+from headwise.train.loop import TrainingInterrupted
+from headwise.train.state import Progress
+
+Sections = Mapping[str, Mapping[str, Any]]
+
+
+class TextEstimator(BaseEstimator):
+    """An estimator that follows scikit-learn's conventions. What is not given is chosen by the amount of
+    data, as `headwise train` does. Fitting seeds torch.
+
+    Args:
+        encoder: A name of `headwise.encoders.ENCODERS`.
+        vectors: File of pretrained word vectors, as `--vectors` takes it.
+        epochs: Most passes over the training data.
+        recipe: Further settings: the sections of a TOML recipe as a dictionary, or the file. The arguments
+            beside it go before what it says.
+        random_state: Seed of the split, the first weights and all else that is random; None draws one.
+
+    Attributes:
+        model_: The fitted model.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str]
+    """A key of `headwise.models.MODELS`."""
+
+    def __init__(
+        self,
+        *,
+        encoder: str | None = None,
+        vectors: str | PathLike[str] | None = None,
+        epochs: int | None = None,
+        recipe: Sections | str | PathLike[str] | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ):
+        self.encoder = encoder
+        self.vectors = vectors
+        self.epochs = epochs
+        self.recipe = recipe
+        self.random_state = random_state
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write a model folder, which the `headwise` command reads too.
+
+        Raises:
+            StoreError: The folder holds something else, or cannot be written.
+        """
+        check_is_fitted(self, "model_")
+        save_model(self.model_, Path(folder), **self._info)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Self:
+        """A fitted estimator from a model folder, also from one that `headwise train` wrote.
+
+        Raises:
+            StoreError: It is not a sound model folder.
+            ConfigError: It holds a model of another task.
+        """
+        model, info = load_model(Path(folder)), read_info(Path(folder))
+        if (task := model.config.task) != cls.TASK:
+            raise ConfigError(
+                f"{fspath(folder)}: a model of the task {task!r}; {cls.__name__} loads those of the task "
+                f"{cls.TASK!r}"
+            )
+        loaded = cls()
+        loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
+        return loaded
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        """Be fitted."""
+        self.model_, self._info = model, info
+        self.recipe_ = info["training"].get("recipe", {})
+        self.history_ = info["training"].get("history", [])
+
+    def _layers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the recipe says, and what the arguments say."""
+        recipe = {} if self.recipe is None else self.recipe
+        if not isinstance(recipe, Mapping):
+            recipe = read_recipe(Path(recipe))
+        seed: Any = self.random_state
+        seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
+        own: dict[str, Any] = {"split": {"seed": seed}, "train": {"seed": seed}}
+        own["model"] = {"task": self.TASK}
+        if self.epochs is not None:
+            own["train"]["epochs"] = operator.index(self.epochs)
+        if self.encoder is not None:
+            own["encoder"] = {"name": self.encoder}
+        if self.vectors is not None:
+            own["vectors"] = {"file": fspath(self.vectors)}
+        return dict(recipe), own
+
+
+@contextmanager
+def training_folder() -> Iterator[Path]:
+    """A folder for the state of a run, which is gone afterwards, also after Ctrl-C."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
+            yield Path(folder)
+    except TrainingInterrupted as stop:  # the signal goes on, now that nothing is left behind
+        signal.raise_signal(stop.signal)
+        raise KeyboardInterrupt from None
+
+
+def training_info(recipe: Recipe, progress: Progress, **more: Any) -> dict[str, Any]:
+    """What is saved of a run beside a model."""
+    return {
+        "recipe": recipe.to_json(),
+        **more,
+        "history": progress.history,
+        "best_epoch": progress.best_epoch + 1,
+        "seconds": progress.seconds,
+    }
+
+
+def texts_of(X: Any, name: str = "X") -> list[str]:
+    """A column of texts as a list of plain strings.
+
+    Raises:
+        TypeError, ValueError: It is something else.
+    """
+    if isinstance(X, str):
+        raise TypeError(f"{name} is one text; give a list of texts")
+    if getattr(X, "ndim", 1) != 1:
+        raise ValueError(f"{name} has {X.ndim} dimensions; expected a list or one column of texts")
+    texts: Sequence[Any] = list(X)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{place}] is {text!r:.80}; expected a text")
+    return [str(text) for text in texts]  # not NumPy's

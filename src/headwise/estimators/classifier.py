@@ -1,0 +1,118 @@
+"""TextClassifier: the main job as a scikit-learn estimator, `TextClassifier().fit(texts, labels)`."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.data.split import split_examples
+from headwise.estimators.base import TextEstimator, texts_of, training_folder, training_info
+from headwise.recipe import build_recipe
+from headwise.train.fit import Fitted, fit
+from headwise.train.run import Texts, choose_settings
+
+_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
+
+
+class TextClassifier(ClassifierMixin, TextEstimator):
+    """A classifier of texts; see `TextEstimator` for its parameters.
+
+    Attributes:
+        classes_: The labels, sorted, in the order of the columns of `predict_proba`.
+        model_: The fitted `headwise.Model`, whose labels are strings in an order of its own.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str] = "classify"
+
+    def fit(
+        self, X: Sequence[str], y: Sequence[Any], *, dev: tuple[Sequence[str], Sequence[Any]] | None = None
+    ) -> Self:
+        """Train on texts and their labels.
+
+        Args:
+            X: Texts: a list, an array or a pandas Series of strings.
+            y: Their labels: strings, whole numbers or truth values.
+            dev: Texts and labels that choose the best epoch and calibrate the probabilities. By default a
+                share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
+
+        Raises:
+            HeadwiseError: A setting is wrong, or the texts are too few to split.
+            TypeError, ValueError: X or y are not what they should be.
+        """
+        layers = self._layers()
+        examples, labels = _examples(X, y)
+        if len(labels) < 2:
+            raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
+        if dev is None:
+            asked = build_recipe(*layers).split
+            split = split_examples(examples, asked.dev, seed=asked.seed)
+            texts = Texts(split.train, split.dev, [], split.notes)
+        else:
+            dev_examples, dev_labels = _examples(*dev)
+            if len(unseen := np.setdiff1d(dev_labels, labels)):
+                raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
+            texts = Texts(examples, dev_examples, [], ())
+        settings, vectors = choose_settings(len(texts.train), layers)
+        with training_folder() as folder:
+            fitted = fit(texts.train, texts.dev, settings, folder, vectors=vectors)
+        training = training_info(settings, fitted.progress, label_kind=labels.dtype.kind)
+        self._take(fitted.model, _info(fitted, texts, training))
+        self.classes_ = labels
+        return self
+
+    def predict_proba(self, X: Sequence[str]) -> np.ndarray:
+        """Calibrated probabilities, float64 `[texts, classes]`, in the order of `classes_`."""
+        check_is_fitted(self, "model_")
+        names = list(self.model_.labels)
+        return self.model_.predict_proba(texts_of(X))[
+            :, [names.index(str(label)) for label in self.classes_]
+        ]
+
+    def predict(self, X: Sequence[str]) -> np.ndarray:
+        """The most probable label of each text, `[texts]`."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        names = np.array(model.labels)
+        kind = _KINDS.get(info["training"].get("label_kind"), np.str_)
+        self.classes_ = np.unique(names == "True" if kind is np.bool_ else names.astype(kind))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def _info(fitted: Fitted, texts: Texts, training: dict[str, Any]) -> dict[str, Any]:
+    """What is saved beside a model."""
+    progress = fitted.progress
+    return {
+        "data": {"train": fingerprint(texts.train).to_json(), "dev": fingerprint(texts.dev).to_json()},
+        "training": training,
+        "metrics": {
+            "dev": progress.history[progress.best_epoch],
+            "calibration": {
+                "expected_calibration_error_before": fitted.calibration_before,
+                "expected_calibration_error_after": fitted.calibration_after,
+            },
+        },
+    }
+
+
+def _examples(X: Any, y: Any) -> tuple[list[Example], np.ndarray]:
+    """The examples, and the labels that occur, sorted and of y's own type."""
+    texts, targets = texts_of(X), column_or_1d(y)
+    check_consistent_length(texts, targets)
+    check_classification_targets(targets)
+    pairs = zip(texts, targets, strict=True)
+    return [Example(text, str(label)) for text, label in pairs], np.unique(targets)

@@ -1,0 +1,86 @@
+"""TextRegressor: a number for each text as a scikit-learn estimator."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.data.example import Example
+from headwise.data.fingerprint import fingerprint
+from headwise.data.split import split_examples
+from headwise.estimators.base import TextEstimator, texts_of, training_folder, training_info
+from headwise.recipe import build_recipe
+from headwise.train.run import Texts, choose_settings
+from headwise.train.run_numbers import fit_numbers
+
+
+class TextRegressor(RegressorMixin, TextEstimator):
+    """A model that gives each text a number, such as a rating; see `TextEstimator` for its parameters.
+
+    Attributes:
+        model_: The fitted `headwise.regressor.Regressor`.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str] = "regress"
+
+    def fit(
+        self,
+        X: Sequence[str],
+        y: Sequence[float],
+        *,
+        dev: tuple[Sequence[str], Sequence[float]] | None = None,
+    ) -> Self:
+        """Train on texts and their numbers.
+
+        Args:
+            X: Texts: a list, an array or a pandas Series of strings.
+            y: Their numbers.
+            dev: Texts and numbers that choose the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %), with equal texts on one side.
+
+        Raises:
+            HeadwiseError: A setting is wrong, or the texts are too few to split.
+            TypeError, ValueError: X or y are not what they should be.
+        """
+        layers = self._layers()
+        examples = _examples(X, y)
+        if len({example.label for example in examples}) < 2:
+            raise ValueError("y has only one value; a regressor needs two or more")
+        if dev is None:
+            asked = build_recipe(*layers).split
+            # Without labels: numbers are no classes that each part must have.
+            bare = [Example(example.text, line=place) for place, example in enumerate(examples)]
+            split = split_examples(bare, asked.dev, seed=asked.seed)
+            train, held = ([examples[own.line] for own in part] for part in (split.train, split.dev))
+            texts = Texts(train, held, [], split.notes)
+        else:
+            texts = Texts(examples, _examples(*dev), [], ())
+        settings, vectors = choose_settings(len(texts.train), layers)
+        with training_folder() as folder:
+            fitted = fit_numbers(texts, settings, vectors, folder)
+        data = {name: fingerprint(getattr(texts, name)).to_json() for name in ("train", "dev")}
+        training = training_info(settings, fitted.progress)
+        self._take(fitted.model, {"data": data, "training": training, "metrics": {"dev": fitted.dev}})
+        return self
+
+    def predict(self, X: Sequence[str]) -> np.ndarray:
+        """The number of each text, float64 `[texts]`."""
+        check_is_fitted(self, "model_")
+        return self.model_.scores(self.model_.features.encode(texts_of(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def _examples(X: Any, y: Any) -> list[Example]:
+    texts = texts_of(X)
+    numbers: Any = check_array(column_or_1d(y), ensure_2d=False, dtype="float64", input_name="y")
+    check_consistent_length(texts, numbers)
+    return [Example(text, repr(float(number))) for text, number in zip(texts, numbers, strict=True)]

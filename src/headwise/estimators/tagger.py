@@ -1,0 +1,113 @@
+"""TextTagger: a tag for each word as an estimator, `TextTagger().fit(sentences, tags)`."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.data.sentence import Tagged
+from headwise.estimators.base import TextEstimator, training_folder, training_info
+from headwise.recipe import build_recipe
+from headwise.tag_model import TaggedText
+from headwise.tag_report import evaluate_tags, judge_tags
+from headwise.tasks.scheme_check import detect_scheme
+from headwise.train.run import choose_settings
+from headwise.train.run_tags import Sentences, fit_tags, sentence_fingerprint, split_sentences
+
+Words = Sequence[Sequence[str]]
+
+
+class TextTagger(TextEstimator):
+    """A tagger: names, parts of speech, spans; see `TextEstimator` for its parameters.
+
+    Spans are read from tags in IOB1, IOB2 or BIOES, which is found out from the tags; tags in none of them
+    are plain, one for each word.
+
+    Attributes:
+        classes_: The tags, sorted.
+        model_: The fitted `headwise.tag_model.TagModel`.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str] = "tag"
+
+    def fit(self, X: Words, y: Words, *, dev: tuple[Words, Words] | None = None) -> Self:
+        """Train on sentences, which are lists of words, and a list of tags for each.
+
+        Args:
+            X: Sentences, each a list of one or more words.
+            y: Their tags, one for each word.
+            dev: Sentences and tags that choose the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %), with equal sentences on one side.
+
+        Raises:
+            HeadwiseError: A setting is wrong, or the sentences are too few to split.
+            TypeError, ValueError: X or y are not what they should be.
+        """
+        layers = self._layers()
+        sentences = _sentences(X, y)
+        if len({tag for own in sentences for tag in own.tags}) < 2:
+            raise ValueError("y has only one tag; a tagger needs two or more")
+        scheme = detect_scheme(own.tags for own in sentences).scheme
+        if dev is None:
+            asked = build_recipe(*layers).split
+            parts, _ = split_sentences(sentences, asked.dev, seed=asked.seed)
+            data = Sentences(parts["train"], parts["dev"], [], scheme, ())
+        else:
+            data = Sentences(sentences, _sentences(*dev), [], scheme, ())
+        settings, vectors = choose_settings(len(data.train), layers)
+        with training_folder() as folder:
+            model, progress, _ = fit_tags(data, settings, vectors, folder)
+        info = {
+            "data": {
+                name: sentence_fingerprint(getattr(data, name)).to_json() for name in ("train", "dev")
+            },
+            "training": training_info(settings, progress),
+            "metrics": {"dev": evaluate_tags(model, data.dev).to_json()},
+        }
+        self._take(model, info)
+        return self
+
+    def predict(self, X: Words) -> list[list[str]]:
+        """The tags of each sentence, in the scheme of the training tags."""
+        check_is_fitted(self, "model_")
+        return [list(found.tags) for found in self.model_.tag(_sentences(X))]
+
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
+        """Tags of running texts, which are cut into words first, with the characters of each word."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict(texts)
+
+    def score(self, X: Words, y: Words) -> float:
+        """F1 of exact spans where the tags mark spans; else the share of words with the right tag."""
+        check_is_fitted(self, "model_")
+        tokens, entities = judge_tags(self.predict(X), _sentences(X, y), self.model_.written)
+        return tokens.accuracy if entities is None else entities.f1
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))
+
+
+def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
+    if isinstance(X, str):
+        raise TypeError("X is one text; give a list of lists of words")
+    words = [_row("X", place, row) for place, row in enumerate(X)]
+    if y is None:
+        return [Tagged(own, ()) for own in words]
+    tags = [_row("y", place, row) for place, row in enumerate(y)]
+    check_consistent_length(words, tags)
+    for place, (own, named) in enumerate(zip(words, tags, strict=True)):
+        if len(own) != len(named):
+            raise ValueError(f"X[{place}] has {len(own)} words and y[{place}] {len(named)} tags")
+    return [Tagged(own, named, place) for place, (own, named) in enumerate(zip(words, tags, strict=True))]
+
+
+def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
+    if isinstance(row, str) or not all(isinstance(item, str) for item in row):
+        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts")
+    if not len(row):
+        raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
+    return tuple(map(str, row))

@@ -1,0 +1,10 @@
+"""Settings so small that fitting takes a second."""
+
+import pytest
+
+TINY = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
+
+
+@pytest.fixture(scope="session")
+def tiny() -> dict:
+    return TINY

@@ -1,0 +1,92 @@
+"""PairClassifier on pairs that are the same word or not."""
+
+import random
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+
+from headwise import HeadwiseError, PairClassifier
+
+WORDS = ["sun", "rain", "snow", "wind"]
+
+
+def pairs(count: int, seed: int = 0) -> tuple[list[tuple[str, str]], list[str]]:
+    chance, X, y = random.Random(seed), [], []
+    for number in range(count):
+        first, second = chance.choice(WORDS), chance.choice(WORDS)
+        second = first if number % 2 else second
+        X.append((f"{first} {number}", f"the {second}"))
+        y.append("same" if first == second else "other")
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def fitted(tiny) -> PairClassifier:
+    return PairClassifier(recipe=tiny, epochs=8).fit(*pairs(200))
+
+
+def test_learns(fitted):
+    X, y = pairs(60, seed=1)
+    assert fitted.score(X, y) > 0.8
+    found = fitted.predict_proba(X)
+    assert fitted.classes_.tolist() == ["other", "same"]
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X)).all()
+    np.testing.assert_array_equal(fitted.predict_proba(np.array(X)), found)
+
+
+def test_folder(fitted, tmp_path):
+    X, _ = pairs(10, seed=1)
+    fitted.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        PairClassifier.load(tmp_path / "model").predict_proba(X), fitted.predict_proba(X)
+    )
+
+
+class Frame:
+    """As much of a pandas DataFrame as is used: iterating over one gives the names of its columns."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(("question", "answer"))
+
+    def itertuples(self, index=True, name="Pandas"):
+        assert not index
+        assert name is None
+        return iter(self.rows)
+
+
+def test_data_frame_and_cross_validation(fitted, tiny):
+    X, y = pairs(60)
+    np.testing.assert_array_equal(fitted.predict(Frame(X)), fitted.predict(X))
+    scores = cross_val_score(PairClassifier(recipe=tiny, epochs=1), X, y, cv=2)
+    assert scores.shape == (2,)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ("one", ["a"], TypeError, "X is one text"),
+        ([("one",)], ["a"], TypeError, r"X\[0\] is \('one',\); expected two texts"),
+        ([("one", 2)], ["a"], TypeError, r"X\[0\]"),
+        (["ab"], ["a"], TypeError, r"X\[0\] is 'ab'; expected two texts"),
+        ([("one", "two")], ["a", "b"], ValueError, "inconsistent numbers of samples"),
+        ([("one", "two")] * 2, ["a", "a"], ValueError, "only one class"),
+        ([("one", "two")] * 2, ["a", "b"], HeadwiseError, "HW141"),
+    ],
+)
+def test_what_cannot_be_fitted(X, y, error, message, tiny):
+    with pytest.raises(error, match=message):
+        PairClassifier(recipe=tiny).fit(X, y)
+
+
+def test_given_dev(tiny):
+    X, y = pairs(20)
+    classifier = PairClassifier(recipe=tiny, epochs=1).fit(X, y, dev=pairs(7, seed=2))
+    assert classifier._info["data"]["dev"]["texts"] == 7
+    with pytest.raises(ValueError, match=r"labels of dev that y does not have: \['strange'\]"):
+        PairClassifier(recipe=tiny).fit(X, y, dev=(X[:1], ["strange"]))
