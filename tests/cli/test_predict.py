@@ -165,6 +165,15 @@ def test_overwrite(run, model, table, tmp_path):
     assert len(read((tmp_path / "out.csv").read_text())) == 3
 
 
+def test_device(run, model, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    assert run("predict", model, "in.csv", "--device", "cpu")[1] == run("predict", model, "in.csv")[1]
+    for command in ("predict", "evaluate"):
+        code, _, err = run(command, model, "in.csv", "--device", "cdua")
+        assert code == 2
+        assert "the device 'cdua' cannot be used" in err
+
+
 def test_small_batches_predict_the_same(run, model, table, tmp_path):
     table(tmp_path / "in.csv", 40)
     many, few = (

@@ -17,6 +17,7 @@ from headwise.data.tasks import DATA
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 from headwise.store import load_model
+from headwise.train.fit import pick_device
 
 ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1)
 
@@ -30,6 +31,7 @@ def evaluate(
     errors: int = 0,
     heads: Path | None = None,
     pipeline: str | None = None,
+    device: str = "auto",
     read: ReadFlags = None,
 ) -> int:
     """Score a model on a file with the true answers.
@@ -44,6 +46,7 @@ def evaluate(
         errors: How many of the texts to show that the model is surest of and wrong about.
         heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
@@ -51,7 +54,7 @@ def evaluate(
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
     keep_freed_memory()
-    loaded = load_model(model)
+    loaded = load_model(model, device=pick_device(device))
     use_pipeline(loaded, pipeline)
     request = EvaluateRequest(
         model=loaded,

@@ -18,6 +18,7 @@ from headwise.data.tasks import DATA
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 from headwise.store import load_model
+from headwise.train.fit import pick_device
 
 # Files to predict may have labels, but they are not used.
 ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1, hidden={"label_column"})
@@ -35,6 +36,7 @@ def predict(
     heads: Path | None = None,
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
+    device: str = "auto",
     read: ReadFlags = None,
 ) -> int:
     """Label the texts of a file, of any size.
@@ -56,6 +58,7 @@ def predict(
             many parses as the file has records.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         batch_tokens: Words that the model reads at once: fewer need less memory.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
@@ -67,7 +70,7 @@ def predict(
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     keep_freed_memory()
-    loaded = load_model(model)
+    loaded = load_model(model, device=pick_device(device))
     use_pipeline(loaded, pipeline)
     request = PredictRequest(
         model=loaded,

@@ -13,6 +13,7 @@ from headwise.memory import keep_freed_memory
 from headwise.sampling import SampleConfig, encode_prompt, text_of
 from headwise.sampling import sample as go_on
 from headwise.store import load_model
+from headwise.train.fit import pick_device
 
 DEFAULT = SampleConfig()
 
@@ -22,6 +23,7 @@ def sample(
     /,
     *,
     prompt: Annotated[str, Parameter(show_default=False)] = "",
+    device: str = "auto",
     settings: Annotated[SampleConfig, Parameter(name="*", group="Sampling")] = DEFAULT,
 ) -> int:
     """Let a language model go on with a text, symbol by symbol.
@@ -32,13 +34,14 @@ def sample(
     Args:
         model: Folder of a language model.
         prompt: The text to go on with; "-" reads it from standard input.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
     Raises:
         HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that
             the model does not know.
     """
     keep_freed_memory()
-    loaded = load_model(model)
+    loaded = load_model(model, device=pick_device(device))
     if not isinstance(loaded, LanguageModel):
         raise ConfigError(
             f"{model}: a model of the task {loaded.config.task!r}; only language models write, see "

@@ -103,7 +103,7 @@ class MSSANConfig:
     bias: bool = False
     """Whether the attention's projections have biases."""
     attention: str = "auto"
-    """Which implementation of attention: auto, sdpa or reference."""
+    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "head_size", "feedforward", low=1)

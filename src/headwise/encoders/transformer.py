@@ -52,7 +52,7 @@ class TransformerConfig:
     bias: bool = True
     """Whether the attention's projections have biases."""
     attention: str = "auto"
-    """Which implementation of attention: auto, sdpa or reference."""
+    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "heads", "head_size", "feedforward", "max_positions", low=1)
