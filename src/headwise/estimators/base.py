@@ -16,10 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.errors import ConfigError
-from headwise.recipe import Recipe, read_recipe
+from headwise.recipe import read_recipe
 from headwise.store import load_model, read_info, save_model
 from headwise.train.loop import TrainingInterrupted
-from headwise.train.state import Progress
 
 Sections = Mapping[str, Mapping[str, Any]]
 
@@ -120,17 +119,6 @@ def training_folder() -> Iterator[Path]:
     except TrainingInterrupted as stop:  # the signal goes on, now that nothing is left behind
         signal.raise_signal(stop.signal)
         raise KeyboardInterrupt from None
-
-
-def training_info(recipe: Recipe, progress: Progress, **more: Any) -> dict[str, Any]:
-    """What is saved of a run beside a model."""
-    return {
-        "recipe": recipe.to_json(),
-        **more,
-        "history": progress.history,
-        "best_epoch": progress.best_epoch + 1,
-        "seconds": progress.seconds,
-    }
 
 
 def texts_of(X: Any, name: str = "X") -> list[str]:

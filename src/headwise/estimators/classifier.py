@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.split import split_examples
-from headwise.estimators.base import TextEstimator, texts_of, training_folder, training_info
+from headwise.estimators.base import TextEstimator, texts_of, training_folder
 from headwise.recipe import build_recipe
 from headwise.train.fit import Fitted, fit
+from headwise.train.model_run import run_json
 from headwise.train.run import Texts, choose_settings
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
@@ -63,7 +64,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):
         settings, vectors = choose_settings(len(texts.train), layers)
         with training_folder() as folder:
             fitted = fit(texts.train, texts.dev, settings, folder, vectors=vectors)
-        training = training_info(settings, fitted.progress, label_kind=labels.dtype.kind)
+        training = run_json(settings, fitted.progress, label_kind=labels.dtype.kind)
         self._take(fitted.model, _info(fitted, texts, training))
         self.classes_ = labels
         return self

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.pair import Pair
 from headwise.data.pair_split import fingerprint_pairs, split_pairs
-from headwise.estimators.base import TextEstimator, training_folder, training_info
+from headwise.estimators.base import TextEstimator, training_folder
 from headwise.recipe import build_recipe
+from headwise.train.model_run import run_json
 from headwise.train.pair_parts import PairParts
 from headwise.train.run import choose_settings
 from headwise.train.run_pairs import fit_pairs
@@ -69,7 +70,7 @@ class PairClassifier(ClassifierMixin, TextEstimator):
             fitted = fit_pairs(parts, settings, folder, vectors=vectors)
         info = {
             "data": {name: fingerprint_pairs(getattr(parts, name)).to_json() for name in ("train", "dev")},
-            "training": training_info(settings, fitted.progress),
+            "training": run_json(settings, fitted.progress),
             "metrics": {"dev": fitted.dev},
         }
         self._take(fitted.model, info)

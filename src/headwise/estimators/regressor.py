@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.split import split_examples
-from headwise.estimators.base import TextEstimator, texts_of, training_folder, training_info
+from headwise.estimators.base import TextEstimator, texts_of, training_folder
 from headwise.recipe import build_recipe
+from headwise.train.model_run import run_json
 from headwise.train.run import Texts, choose_settings
 from headwise.train.run_numbers import fit_numbers
 
@@ -64,7 +65,7 @@ class TextRegressor(RegressorMixin, TextEstimator):
         with training_folder() as folder:
             fitted = fit_numbers(texts, settings, vectors, folder)
         data = {name: fingerprint(getattr(texts, name)).to_json() for name in ("train", "dev")}
-        training = training_info(settings, fitted.progress)
+        training = run_json(settings, fitted.progress)
         self._take(fitted.model, {"data": data, "training": training, "metrics": {"dev": fitted.dev}})
         return self
 

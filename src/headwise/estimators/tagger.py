@@ -7,11 +7,12 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, training_folder, training_info
+from headwise.estimators.base import TextEstimator, training_folder
 from headwise.recipe import build_recipe
 from headwise.tag_model import TaggedText
 from headwise.tag_report import evaluate_tags, judge_tags
 from headwise.tasks.scheme_check import detect_scheme
+from headwise.train.model_run import run_json
 from headwise.train.run import choose_settings
 from headwise.train.run_tags import Sentences, fit_tags, sentence_fingerprint, split_sentences
 
@@ -64,7 +65,7 @@ class TextTagger(TextEstimator):
             "data": {
                 name: sentence_fingerprint(getattr(data, name)).to_json() for name in ("train", "dev")
             },
-            "training": training_info(settings, progress),
+            "training": run_json(settings, progress),
             "metrics": {"dev": evaluate_tags(model, data.dev).to_json()},
         }
         self._take(model, info)

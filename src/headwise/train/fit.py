@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +11,6 @@ from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
-from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
@@ -22,7 +20,8 @@ from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
 from headwise.tasks.metrics import mean_loss, score
 from headwise.train.classification import ClassificationObjective
-from headwise.train.loop import Report, train
+from headwise.train.loop import Report
+from headwise.train.model_run import train_by
 from headwise.train.state import Progress
 
 
@@ -87,22 +86,8 @@ def fit(
     objective = ClassificationObjective(
         model, (train_examples, targets_of(train_examples, number)), (dev_examples, dev_targets)
     )
-    identity: dict[str, Any] = {
-        "texts": {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256},
-        **recipe.to_json(),
-    }
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        folder,
-        resume=resume,
-        identity=identity,
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
+    hashes = {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256}
+    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     logits = model.encoder_logits(objective.dev_texts)
     before = expected_calibration_error(model.probabilities(logits), dev_targets)
     if recipe.model.expert.kind == "linear":
@@ -214,14 +199,6 @@ def start_from_vectors(
     embedding.start_from(torch.from_numpy(matrix))
     counts = dict(zip(vocabulary.words[1:], vocabulary.counts[1:], strict=True))
     return coverage(vectors, {word: count for word, count in counts.items() if count})
-
-
-def learning_rates(recipe: Recipe) -> dict[str, float]:
-    """The learning rates of parameters that have their own, by what their names begin with."""
-    return {
-        "embedding.vectors": recipe.train.vectors_learning_rate,
-        "embedding.encoder.": recipe.model.pretrained.learning_rate,
-    }
 
 
 def pick_device(name: str) -> torch.device:

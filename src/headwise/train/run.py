@@ -19,10 +19,10 @@ from headwise.features.vectors import WordVectors, load_vectors
 from headwise.model import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
 from headwise.report import Evaluation, Rival, evaluate_texts
-from headwise.store import save_model
 from headwise.tasks.metrics import compare, score
 from headwise.train.fit import Fitted, columns, fit, targets_of
 from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run
 
 Sections = Mapping[str, Mapping[str, Any]]
 
@@ -212,15 +212,5 @@ def save(outcome: Outcome, texts: Texts, output: Path) -> None:
         metrics["baseline"] = outcome.baseline.to_json()
     if outcome.alone is not None:
         metrics["encoder_alone"] = outcome.alone.to_json()
-    save_model(
-        fitted.model,
-        output,
-        data={name: fingerprint(part).to_json() for name, part in parts.items() if part},
-        training={
-            "recipe": outcome.recipe.to_json(),
-            "history": fitted.progress.history,
-            "best_epoch": fitted.progress.best_epoch + 1,
-            "seconds": fitted.progress.seconds,
-        },
-        metrics=metrics,
-    )
+    data = {name: fingerprint(part).to_json() for name, part in parts.items() if part}
+    save_run(fitted.model, output, outcome.recipe, fitted.progress, data=data, metrics=metrics)

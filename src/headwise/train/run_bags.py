@@ -17,12 +17,12 @@ from headwise.data.example import Example
 from headwise.errors import HeadwiseError
 from headwise.recipe import Recipe
 from headwise.report import Evaluation, Rival
-from headwise.store import save_model
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.metrics import compare, mean_loss, score
 from headwise.train.bags import BagObjective, bag_targets
 from headwise.train.fit import label_names, pick_device
-from headwise.train.loop import Report, remove_run, train
+from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run, train_by
 from headwise.train.state import Progress
 
 PARTS = ("train", "dev", "test")
@@ -140,15 +140,8 @@ def run_bags(
     model.to(pick_device(recipe.train.device))
     objective = BagObjective(model, parts.train, parts.dev)
     prints = {name: fingerprint_bags(own) for name in PARTS if (own := getattr(parts, name))}
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        output / "training",
-        resume=resume,
-        identity={"bags": {name: prints[name].sha256 for name in ("train", "dev")}, **recipe.to_json()},
-        report=report,
-    )
+    hashes = {name: prints[name].sha256 for name in ("train", "dev")}
+    progress = train_by(recipe, model, objective, output / "training", hashes, resume=resume, report=report)
     logits = model.logits(objective.dev_bags)
     before = expected_calibration_error(model.probabilities(logits), objective.dev_targets)
     model.temperature = fit_temperature(logits, objective.dev_targets)
@@ -205,15 +198,4 @@ def _save(outcome: BagOutcome, prints: dict[str, Any], before: float, output: Pa
         metrics["test"] = outcome.test.to_json()
     if outcome.baseline is not None:
         metrics["baseline"] = outcome.baseline.to_json()
-    save_model(
-        outcome.model,
-        output,
-        data=prints,
-        training={
-            "recipe": outcome.recipe.to_json(),
-            "history": outcome.progress.history,
-            "best_epoch": outcome.progress.best_epoch + 1,
-            "seconds": outcome.progress.seconds,
-        },
-        metrics=metrics,
-    )
+    save_run(outcome.model, output, outcome.recipe, outcome.progress, data=prints, metrics=metrics)

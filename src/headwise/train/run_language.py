@@ -17,11 +17,11 @@ from headwise.data.symbols import Symbols, choose_symbols
 from headwise.errors import HeadwiseError
 from headwise.language_model import LanguageModel
 from headwise.recipe import Recipe
-from headwise.store import save_model
 from headwise.tasks.language import LanguageConfig, LanguageScores
 from headwise.train.fit import pick_device
 from headwise.train.language import LanguageObjective
-from headwise.train.loop import Report, remove_run, train
+from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run, train_by
 from headwise.train.state import Progress
 
 
@@ -141,15 +141,8 @@ def run_language(
     model.to(pick_device(recipe.train.device))
     objective = LanguageObjective(model, texts.train, texts.dev)
     prints = {name: print_of(part) for name in ("train", "dev", "test") if (part := getattr(texts, name))}
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        output / "training",
-        resume=resume,
-        identity={"texts": {name: prints[name]["sha256"] for name in ("train", "dev")}, **recipe.to_json()},
-        report=report,
-    )
+    hashes = {name: prints[name]["sha256"] for name in ("train", "dev")}
+    progress = train_by(recipe, model, objective, output / "training", hashes, resume=resume, report=report)
     dev = model.score(texts.dev)
     test = model.score(texts.test) if texts.test is not None else None
     rival = frequencies(texts.train, texts.test) if baseline and texts.test is not None else None
@@ -157,18 +150,7 @@ def run_language(
     metrics = {name: own.to_json() for name in ("dev", "test") if (own := getattr(outcome, name))}
     if rival is not None:
         metrics["baseline"] = {"name": BASELINE, **rival.to_json()}
-    save_model(
-        model,
-        output,
-        data=prints,
-        training={
-            "recipe": recipe.to_json(),
-            "history": progress.history,
-            "best_epoch": progress.best_epoch + 1,
-            "seconds": progress.seconds,
-        },
-        metrics=metrics,
-    )
+    save_run(model, output, recipe, progress, data=prints, metrics=metrics)
     remove_run(output / "training")
     return outcome
 

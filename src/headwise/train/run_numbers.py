@@ -25,11 +25,11 @@ from headwise.features.vectors import Coverage, WordVectors
 from headwise.number_report import NumberEvaluation, NumberRival
 from headwise.recipe import Recipe
 from headwise.regressor import Regressor, evaluate_numbers
-from headwise.store import save_model
 from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers, squared_error
 from headwise.tasks.ridge import fit_ridge
-from headwise.train.fit import learning_rates, new_vocabulary, pick_device, start_from_vectors
-from headwise.train.loop import Report, remove_run, train
+from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
+from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run, train_by
 from headwise.train.run import Parses, Texts, parsed
 from headwise.train.state import Progress
 
@@ -184,18 +184,7 @@ def fit_numbers(
     model.to(pick_device(recipe.train.device))
     objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
     hashes = {name: fingerprint(getattr(texts, name)).sha256 for name in ("train", "dev")}
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        folder,
-        resume=resume,
-        identity={"texts": hashes, **recipe.to_json()},
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
+    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     dev = number_scores(model.scores(objective.dev_texts), dev_targets, model.scale)
     return FittedNumbers(model, progress, covered, dev)
 
@@ -219,18 +208,8 @@ def run_numbers(
     metrics |= {} if test is None else {"test": test.to_json()}
     metrics |= {} if rival is None else {"baseline": rival.to_json()}
     parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
-    save_model(
-        fitted.model,
-        output,
-        data={name: fingerprint(part).to_json() for name, part in parts.items() if part},
-        training={
-            "recipe": recipe.to_json(),
-            "history": fitted.progress.history,
-            "best_epoch": fitted.progress.best_epoch + 1,
-            "seconds": fitted.progress.seconds,
-        },
-        metrics=metrics,
-    )
+    data = {name: fingerprint(part).to_json() for name, part in parts.items() if part}
+    save_run(fitted.model, output, recipe, fitted.progress, data=data, metrics=metrics)
     remove_run(folder)
     return NumberOutcome(fitted, test, rival)
 

@@ -14,7 +14,6 @@ from headwise.data.pair import Pair
 from headwise.data.pair_split import fingerprint_pairs
 from headwise.errors import HeadwiseError
 from headwise.features.embedding import WordEmbedding
-from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, load_vectors
 from headwise.features.vocabulary import Vocabulary
@@ -24,7 +23,6 @@ from headwise.pair_model import PairModel, PairReader, PairScorer
 from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
 from headwise.recipe import Recipe
 from headwise.report import Evaluation, Rival
-from headwise.store import save_model
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.linear_expert import fit_mixture
 from headwise.tasks.metrics import compare, mean_loss, score
@@ -33,13 +31,12 @@ from headwise.tasks.regress import Scale, number_scores, rival_scores, score_num
 from headwise.train.fit import (
     Fitted,
     label_names,
-    learning_rates,
     new_vocabulary,
     pick_device,
     start_from_vectors,
 )
-from headwise.train.loop import Report, remove_run, train
-from headwise.train.objective import Objective
+from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run, train_by
 from headwise.train.pair_parts import PARTS, PairParts, label_numbers, scores_of
 from headwise.train.pairs import PairObjective, PairScoreObjective
 from headwise.train.state import Progress
@@ -135,7 +132,7 @@ def _fit_labels(
     objective = PairObjective(
         model, (parts.train, label_numbers(parts.train, labels)), (parts.dev, targets)
     )
-    progress = _train(model, objective, parts, recipe, folder, resume, report)
+    progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
     logits = model.logits(objective.dev_pairs)
     before = expected_calibration_error(model.probabilities(logits), targets)
     if recipe.model.pair.expert == "linear":
@@ -185,7 +182,7 @@ def _fit_scores(
     model = PairScorer(recipe.model, vocabulary, Scale.of(targets))
     covered = _prepare(model, vocabulary, recipe, vectors)
     objective = PairScoreObjective(model, (parts.train, targets), (parts.dev, dev_targets))
-    progress = _train(model, objective, parts, recipe, folder, resume, report)
+    progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
     dev = number_scores(model.scores(objective.dev_pairs), dev_targets, model.scale)
     return FittedPairs(model, progress, covered, dev)
 
@@ -208,29 +205,8 @@ def _prepare(
     return covered
 
 
-def _train(
-    model: PairReader,
-    objective: Objective,
-    parts: PairParts,
-    recipe: Recipe,
-    folder: Path,
-    resume: bool,
-    report: Told,
-) -> Progress:
-    hashes = {name: fingerprint_pairs(getattr(parts, name)).sha256 for name in ("train", "dev")}
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        folder,
-        resume=resume,
-        identity={"texts": hashes, **recipe.to_json()},
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
-    return progress
+def _hashes(parts: PairParts) -> dict[str, str]:
+    return {name: fingerprint_pairs(getattr(parts, name)).sha256 for name in ("train", "dev")}
 
 
 def run_pairs(
@@ -301,15 +277,5 @@ def _save(outcome: PairOutcome, prints: dict[str, Fingerprint], output: Path) ->
         metrics["baseline"] = outcome.baseline.to_json()
     if outcome.alone is not None:
         metrics["encoder_alone"] = outcome.alone.to_json()
-    save_model(
-        fitted.model,
-        output,
-        data={name: own.to_json() for name, own in prints.items()},
-        training={
-            "recipe": outcome.recipe.to_json(),
-            "history": fitted.progress.history,
-            "best_epoch": fitted.progress.best_epoch + 1,
-            "seconds": fitted.progress.seconds,
-        },
-        metrics=metrics,
-    )
+    data = {name: own.to_json() for name, own in prints.items()}
+    save_run(fitted.model, output, outcome.recipe, fitted.progress, data=data, metrics=metrics)

@@ -18,10 +18,8 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.alphabet import Alphabet
 from headwise.features.embedding import WordEmbedding
 from headwise.features.parse_files import read_parses
-from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vectors import Coverage, WordVectors
 from headwise.recipe import Recipe
-from headwise.store import save_model
 from headwise.tag_model import TagModel
 from headwise.tag_report import TagEvaluation, evaluate_tags, judge_tags
 from headwise.tasks.entities import compare_entities
@@ -29,8 +27,9 @@ from headwise.tasks.resample import ScoreDifference
 from headwise.tasks.scheme_check import detect_scheme
 from headwise.tasks.schemes import Scheme, convert, read_spans
 from headwise.tasks.tag_baseline import NAME, MemoryTagger
-from headwise.train.fit import learning_rates, new_vocabulary, pick_device, start_from_vectors
-from headwise.train.loop import Report, remove_run, train
+from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
+from headwise.train.loop import Report, remove_run
+from headwise.train.model_run import save_run, train_by
 from headwise.train.run import Parses
 from headwise.train.state import Progress
 from headwise.train.tagging import TaggingObjective
@@ -194,22 +193,8 @@ def fit_tags(
     model.to(pick_device(recipe.train.device))
     objective = TaggingObjective(model, sentences.train, sentences.dev)
     parts = {"train": sentences.train, "dev": sentences.dev}
-    identity: dict[str, Any] = {
-        "texts": {name: sentence_fingerprint(part).sha256 for name, part in parts.items()},
-        **recipe.to_json(),
-    }
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        folder,
-        resume=resume,
-        identity=identity,
-        rates=learning_rates(recipe),
-        report=report,
-    )
-    if isinstance(model.embedding, PretrainedEmbedding):
-        model.embedding.forget()
+    hashes = {name: sentence_fingerprint(part).sha256 for name, part in parts.items()}
+    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     return model, progress, covered
 
 
@@ -285,15 +270,5 @@ def _save(outcome: TagOutcome, prints: dict[str, Fingerprint], output: Path) -> 
         metrics["test"] = outcome.test.to_json()
     if outcome.baseline is not None:
         metrics["baseline"] = outcome.baseline
-    save_model(
-        outcome.model,
-        output,
-        data={name: own.to_json() for name, own in prints.items()},
-        training={
-            "recipe": outcome.recipe.to_json(),
-            "history": outcome.progress.history,
-            "best_epoch": outcome.progress.best_epoch + 1,
-            "seconds": outcome.progress.seconds,
-        },
-        metrics=metrics,
-    )
+    data = {name: own.to_json() for name, own in prints.items()}
+    save_run(outcome.model, output, outcome.recipe, outcome.progress, data=data, metrics=metrics)
