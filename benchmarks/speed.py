@@ -5,9 +5,11 @@
     python benchmarks/speed.py --only encoders --threads 1    # one part, and the picture of Figure 4
     python benchmarks/speed.py --only scaling --training      # time and memory from 128 to 16,384 words
     python benchmarks/speed.py --only predict --minilm FOLDER
+    python benchmarks/speed.py --only gpu                     # needs a CUDA GPU
 
 The parts: `encoders` (MS-Trans against its floor, a padded Transformer and torch.nn.TransformerEncoder),
-`training` (whole steps), `scaling` (growth with the length) and `predict` (csv in, csv out).
+`training` (whole steps), `scaling` (growth with the length), `choice` (the ways to compute attention that
+the chooser has), `predict` (csv in, csv out) and `gpu` (attention and training steps on a GPU).
 
 All that is compared takes turns in one process, and medians count. With one thread it is the processor
 time of this process that is measured, so that other programs on the machine do not matter much. Texts come
@@ -26,7 +28,9 @@ from typing import Any
 
 import torch
 
+import speed_choice
 import speed_encoders
+import speed_gpu
 import speed_predict
 import speed_scaling
 import speed_training
@@ -55,14 +59,22 @@ def parts(arguments: argparse.Namespace) -> dict[str, Callable[[], Result | str]
             lengths=arguments.lengths,
             tokens=arguments.tokens,
         ),
+        "choice": lambda: speed_choice.run(quick=quick, rounds=rounds),
         "predict": lambda: speed_predict.run(
-            quick=quick, minilm=arguments.minilm, folder=CACHE / "speed-predict"
+            quick=quick, rounds=rounds, minilm=arguments.minilm, folder=CACHE / "speed-predict"
+        ),
+        "gpu": lambda: speed_gpu.run(
+            quick=quick,
+            rounds=rounds,
+            device=arguments.device,
+            lengths=arguments.lengths,
+            tokens=arguments.tokens,
         ),
     }
 
 
-def environment() -> dict[str, Any]:
-    """What the times depend on."""
+def environment(rounds: int = 0) -> dict[str, Any]:
+    """What the times depend on; rounds where they were asked for, so that the command can be told."""
     return {
         "headwise": __version__,
         "torch": torch.__version__,
@@ -71,6 +83,7 @@ def environment() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "clock": which_clock()[0],
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        **({"rounds": rounds} if rounds else {}),
     }
 
 
@@ -99,16 +112,19 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ("encoders", "training", "scaling", "predict")
+    names = ("encoders", "training", "scaling", "choice", "predict", "gpu")
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--quick", action="store_true", help="fewer batches, lengths and texts")
     parser.add_argument("--rounds", type=int, default=0, help="5, or 2 with --quick")
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--domains", nargs="+", choices=DOMAINS, default=DOMAINS, metavar="DOMAIN")
     parser.add_argument("--training", action="store_true", help="scaling: forward and backward")
-    parser.add_argument("--lengths", nargs="+", type=int, default=(), help="scaling: words of a text")
+    parser.add_argument("--lengths", nargs="+", type=int, default=(), help="scaling, gpu: words of a text")
     parser.add_argument(
-        "--tokens", type=int, default=speed_scaling.TOKENS, help="scaling: words of a batch"
+        "--tokens", type=int, default=speed_scaling.TOKENS, help="scaling, gpu: words of a batch"
+    )
+    parser.add_argument(
+        "--device", default="cuda", help="gpu: cpu to see whether it runs (see speed_gpu.py)"
     )
     parser.add_argument(
         "--minilm", default=speed_predict.MINILM, help="predict: name or folder of the model"
@@ -132,7 +148,7 @@ def main(words: list[str] | None = None) -> int:
             print(f"{name} is skipped: {result}")
             continue
         results[name] = result
-        save(path, environment(), {name: result})
+        save(path, environment(arguments.rounds), {name: result})
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     if not results:
         return 2

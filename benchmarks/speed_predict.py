@@ -1,17 +1,21 @@
 """`headwise predict` from a csv file to a csv file, and what else people use, on the same file.
 
-Imports, training and loading are not timed, except that headwise loads its model. Run with a folder of a
-model, a file and an output, this is the process that `headwise predict` is timed in.
+Imports and training are not timed, nor is loading, except that headwise loads its model and its kernels.
+All take turns, round by round. The file is shuffled, so that what reads few texts in a second can read the
+first part of it and be compared all the same. Run with a folder of a model, a file and an output, this is
+the process that `headwise predict` is timed in.
 """
 
 import csv
 import importlib.util
 import json
 import os
+import random
+import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import packages_distributions, version
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -25,62 +29,39 @@ from speed_texts import DOMAINS, missing_data, read_domain
 
 TEXTS, TEXTS_QUICK = 100_000, 4_000
 TRAINING = 2_000  # texts that everything learns from; speed depends on them through the vocabulary alone
-SLOW, SLOW_QUICK = 2_000, 100  # texts for what reads fewer than some hundreds in a second
 CHUNK = 1024
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 PAPER = {"encoder.width": 300, "encoder.layers": 3, "encoder.heads": 10, "encoder.head-size": 30}
-MODELS = {  # name -> flags of `headwise train`
-    "headwise (default)": {},
-    "headwise (the paper's sizes)": {**PAPER, "words.vector-size": 300, "readout": "node+max"},
+MODELS: dict[str, tuple[dict[str, Any], int]] = {
+    # name -> flags of `headwise train`; it reads one of so many texts of the file
+    "headwise": ({}, 1),
+    "headwise in the paper's sizes": ({**PAPER, "words.vector-size": 300, "readout": "node+max"}, 50),
 }
 
 Labels = Callable[[Sequence[str]], Sequence[str]]  # texts -> their labels
+Rows = Iterator[tuple[str, str]]  # texts and their labels
 
 
-def run(*, quick: bool, minilm: str, folder: Path) -> Result | str:
+def run(*, quick: bool, rounds: int, minilm: str, folder: Path) -> Result | str:
     """Texts in a second of everything that is installed; or why not.
 
     Args:
         quick: Fewer texts.
+        rounds: Of which the median is taken.
         minilm: Name or folder of the MiniLM model.
         folder: Where models and files are kept.
     """
     if (reason := missing_data()) is not None:
         return reason
     folder.mkdir(parents=True, exist_ok=True)
-    train, test = (
-        [example for domain in DOMAINS for example in read_domain(domain, part)]
-        for part in ("train", "test")
-    )
     texts = TEXTS_QUICK if quick else TEXTS
-    learn, source = folder / "learn.csv", folder / f"texts-{texts}.csv"
-    step = len(train) / TRAINING
-    learnt = [train[int(place * step)] for place in range(TRAINING)]
-    write_csv(learn, [(example.text, example.label or "") for example in learnt])
-    everything = [*test, *train]
-    if quick:  # evenly from all domains
-        everything = everything[:: len(everything) // texts]
-    write_csv(source, [(e.text, e.label or "") for e in islice(cycle(everything), texts)])
-
-    speeds: dict[str, float] = {}
-    shares: dict[str, dict[str, float]] = {}
+    learn = write_files(folder, texts)
     notes = [f"predict: {texts:,} MTL-16 texts, csv in and csv out"]
-    for name, options in MODELS.items():
-        found = time_headwise(name, options, learn, source, folder)
-        speeds[name], shares[name] = texts / found["seconds"], found
-        _tell(name, speeds[name])
-    fewer = SLOW_QUICK if quick else SLOW
-    for name, (module, make, most) in {
-        "TF-IDF + linear SVM": ("sklearn", tfidf, texts),
-        "fastText": ("fasttext", fasttext, texts),
-        "spaCy textcat, bag of words": ("spacy", spacy_bow, min(texts, 10 * fewer)),
-        "spaCy textcat, CNN": ("spacy", spacy_cnn, min(texts, 5 * fewer)),
-        "MiniLM + logistic regression": (
-            "sentence_transformers",
-            lambda learnt: sentence_vectors(learnt, minilm),
-            min(texts, fewer),
-        ),
-    }.items():
+    systems, reads = {}, {}
+    for name, (flags, part) in MODELS.items():
+        reads[name] = texts // part
+        systems[name] = headwise(name, flags, learn, first_texts(folder, texts, reads[name]))
+    for name, (module, make, part) in rivals(minilm).items():
         if importlib.util.find_spec(module) is None:
             notes.append(f"{name} is absent: the package {module} is not installed")
             continue
@@ -89,15 +70,65 @@ def run(*, quick: bool, minilm: str, folder: Path) -> Result | str:
         except Exception as error:  # whatever a rival may raise: a model that is not there, another API
             notes.append(f"{name} is absent: {type(error).__name__}: {str(error).splitlines()[0][:120]}")
             continue
-        speeds[name] = most / time_rival(labels, source, folder / "rival.csv", most)
-        if most < texts:
-            notes.append(f"{name} reads the first {most:,} texts only")
-        _tell(name, speeds[name])
-    return Result(rows(speeds, shares), {"texts_per_second": speeds, "headwise": shares}, notes)
+        reads[name] = texts // part
+        systems[name] = rival(labels, first_texts(folder, texts, reads[name]), folder / "rival.csv")
+        package = packages_distributions()[module][0]
+        notes.append(f"{name}: {package} {version(package)}")
+    notes += [f"{name} reads the first {n:,} texts" for name, n in reads.items() if n < texts]
+
+    times: dict[str, list[dict[str, float]]] = {name: [] for name in systems}
+    for _ in range(rounds):
+        for name, system in systems.items():
+            times[name].append(system())
+            speed = reads[name] / times[name][-1]["seconds"]
+            print(f"  {name}: {speed:,.0f} texts/s", file=sys.stderr, flush=True)
+    medians = {
+        name: {key: statistics.median(own[key] for own in found) for key in found[0]}
+        for name, found in times.items()
+    }
+    speeds = {name: reads[name] / own["seconds"] for name, own in medians.items()}
+    details = {"texts_per_second": speeds, "texts": reads, "rounds": times}
+    return Result(rows(speeds, {name: medians[name] for name in MODELS}), details, notes)
 
 
-def _tell(name: str, speed: float) -> None:
-    print(f"  {name}: {speed:,.0f} texts/s", file=sys.stderr, flush=True)
+def rivals(minilm: str) -> dict[str, tuple[str, Callable[[Rows], Labels], int]]:
+    """The module that each needs, how it is made from labelled texts, and that it reads one of so many
+    texts of the file."""
+    return {
+        "TF-IDF + linear SVM": ("sklearn", tfidf, 5),
+        "fastText": ("fasttext", fasttext, 2),
+        "spaCy textcat, bag of words": ("spacy", spacy_bow, 10),
+        "spaCy textcat, CNN": ("spacy", spacy_cnn, 50),
+        "MiniLM + logistic regression": (
+            "sentence_transformers",
+            lambda learnt: sentence_vectors(learnt, minilm),
+            400,
+        ),
+    }
+
+
+def write_files(folder: Path, texts: int) -> Path:
+    """Write the file to predict, shuffled, and the one to learn from, whose path is returned."""
+    train, test = (
+        [example for domain in DOMAINS for example in read_domain(domain, part)]
+        for part in ("train", "test")
+    )
+    step = len(train) / TRAINING
+    learnt = [train[int(place * step)] for place in range(TRAINING)]
+    write_csv(folder / "learn.csv", [(example.text, example.label or "") for example in learnt])
+    everything = [*test, *train]
+    random.Random(0).shuffle(everything)
+    some = islice(cycle(everything), texts)
+    write_csv(folder / f"texts-{texts}.csv", [(example.text, example.label or "") for example in some])
+    return folder / "learn.csv"
+
+
+def first_texts(folder: Path, texts: int, count: int) -> Path:
+    """A file with the first texts of the one to predict."""
+    path = folder / f"texts-{count}.csv"
+    if count < texts:
+        write_csv(path, list(islice(read_csv(folder / f"texts-{texts}.csv"), count)))
+    return path
 
 
 def rows(speeds: dict[str, float], shares: dict[str, dict[str, float]]) -> list[Row]:
@@ -110,7 +141,7 @@ def rows(speeds: dict[str, float], shares: dict[str, dict[str, float]]) -> list[
             found.append(Row(f"predict, csv to csv: {first} / {name}, texts/s", speeds[first] / speed, bar))
     for name, own in shares.items():
         share = own["model"] / own["seconds"]
-        found.append(Row(f"predict: the model's share of the time, {name}", share, ">= 0.5", ""))
+        found.append(Row(f"predict: the encoder's share of the time, {name}", share, ">= 0.5", ""))
     found += [Row(f"predict, csv to csv: {name}", speed, "", "texts/s") for name, speed in speeds.items()]
     return found
 
@@ -122,79 +153,78 @@ def write_csv(path: Path, rows: Sequence[tuple[str, str]]) -> None:
         writer.writerows(rows)
 
 
-def read_csv(path: Path) -> Iterator[tuple[str, str]]:
+def read_csv(path: Path) -> Rows:
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             yield row["text"], row["label"]
 
 
-def time_rival(labels: Labels, source: Path, target: Path, texts: int) -> float:
-    """Seconds to read texts from a csv file, to label them and to write them with their labels."""
-    clock = which_clock()[1]
-    begin = clock()
-    with open(target, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["text", "label", "prediction"])
-        stream = islice(read_csv(source), texts)
-        while chunk := list(islice(stream, CHUNK)):
-            found = labels([text for text, _ in chunk])
-            writer.writerows((*row, label) for row, label in zip(chunk, found, strict=True))
-    return clock() - begin
+def rival(labels: Labels, source: Path, target: Path) -> Callable[[], dict[str, float]]:
+    """A function that reads texts from a csv file, labels them and writes them with their labels."""
+
+    def run() -> dict[str, float]:
+        clock = which_clock()[1]
+        begin = clock()
+        with open(target, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", "label", "prediction"])
+            stream = read_csv(source)
+            while chunk := list(islice(stream, CHUNK)):
+                found = labels([text for text, _ in chunk])
+                writer.writerows((*row, label) for row, label in zip(chunk, found, strict=True))
+        return {"seconds": clock() - begin}
+
+    return run
 
 
-def time_headwise(
-    name: str, options: dict[str, Any], learn: Path, source: Path, folder: Path
-) -> dict[str, Any]:
-    """Train a model for an epoch unless there is one, and label the file in a process of its own.
-
-    Returns:
-        Seconds in all, of the model, and of its encoder within it (with embedding and classifier).
-    """
+def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Callable[[], dict[str, float]]:
+    """Train a model for an epoch unless there is one; a function that labels the file in a process of its
+    own and returns the seconds in all and those of the encoder, with embedding and classifier."""
+    folder = learn.parent
     model = folder / f"model-{list(MODELS).index(name)}"
     threads = str(torch.get_num_threads())
     environment = {**os.environ, "OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "PASSIVE"}
-    if not (model / "config.json").exists():
-        command = [sys.executable, "-m", "headwise", "train", str(learn), "--output", str(model)]
-        command += ["--epochs", "1", "--no-baseline", "--overwrite"]
-        command += [f"--{flag}={value}" for flag, value in options.items()]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    def last_line(command: list[str]) -> str:
+        done = subprocess.run(
+            [sys.executable, *command], env=environment, capture_output=True, text=True, check=False
+        )
         if done.returncode:
-            raise RuntimeError(f"headwise train failed:\n{done.stderr}")
-    command = [sys.executable, __file__, str(model), str(source), str(folder / "predicted.csv")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"headwise predict failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+        return done.stdout.splitlines()[-1] if done.stdout else ""
+
+    if not (model / "config.json").exists():
+        own = [f"--{flag}={value}" for flag, value in flags.items()]
+        settings = ["--epochs=1", "--no-baseline", "--overwrite", *own]
+        last_line(["-m", "headwise", "train", str(learn), "--output", str(model), *settings])
+    return lambda: json.loads(last_line([__file__, str(model), str(source), str(folder / "predicted.csv")]))
 
 
 def predict_here(model: str, source: str, target: str) -> dict[str, float]:
     """`headwise predict` in this process, with a stopwatch on the model."""
     from headwise.cli import main
-    from headwise.cli.predict_texts import Model  # with all that takes its time to import
+    from headwise.model import Model
 
     clock = which_clock()[1]
-    seconds = {"model": 0.0, "encoder": 0.0}
+    spent = 0.0
+    forward = Model.forward
 
-    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any, **named: Any) -> Any:
-            begin = clock()
-            try:
-                return function(*arguments, **named)
-            finally:
-                seconds[name] += clock() - begin
+    def timed(*arguments: Any) -> Any:
+        nonlocal spent
+        begin = clock()
+        result = forward(*arguments)
+        spent += clock() - begin
+        return result
 
-        return run
-
-    Model.logits = timed("model", Model.logits)
-    Model.forward = timed("encoder", Model.forward)
-    began, clock_began = time.perf_counter(), clock()
+    Model.forward = timed  # pyright: ignore[reportAttributeAccessIssue]
+    began = clock()
     code = main(["predict", model, source, "--output", target, "--overwrite"])
     if code:
         sys.exit(code)
-    return {"seconds": clock() - clock_began, "wall_seconds": time.perf_counter() - began, **seconds}
+    return {"seconds": clock() - began, "model": spent}
 
 
-def tfidf(learnt: Iterator[tuple[str, str]]) -> Labels:
+def tfidf(learnt: Rows) -> Labels:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.svm import LinearSVC
 
@@ -204,7 +234,7 @@ def tfidf(learnt: Iterator[tuple[str, str]]) -> Labels:
     return lambda chunk: list(classifier.predict(vectorizer.transform(chunk)))
 
 
-def fasttext(learnt: Iterator[tuple[str, str]]) -> Labels:
+def fasttext(learnt: Rows) -> Labels:
     import tempfile
 
     import fasttext as library  # pyright: ignore
@@ -222,7 +252,7 @@ def fasttext(learnt: Iterator[tuple[str, str]]) -> Labels:
     return label
 
 
-def spacy_bow(learnt: Iterator[tuple[str, str]]) -> Labels:
+def spacy_bow(learnt: Rows) -> Labels:
     return _spacy(
         learnt,
         {
@@ -234,7 +264,7 @@ def spacy_bow(learnt: Iterator[tuple[str, str]]) -> Labels:
     )
 
 
-def spacy_cnn(learnt: Iterator[tuple[str, str]]) -> Labels:
+def spacy_cnn(learnt: Rows) -> Labels:
     vectors = {
         "@architectures": "spacy.HashEmbedCNN.v2",
         "pretrained_vectors": None,
@@ -259,7 +289,7 @@ def spacy_cnn(learnt: Iterator[tuple[str, str]]) -> Labels:
     )
 
 
-def _spacy(learnt: Iterator[tuple[str, str]], model: dict[str, Any]) -> Labels:
+def _spacy(learnt: Rows, model: dict[str, Any]) -> Labels:
     import spacy
     from spacy.training import Example
 
@@ -275,9 +305,9 @@ def _spacy(learnt: Iterator[tuple[str, str]], model: dict[str, Any]) -> Labels:
     return lambda chunk: [max(doc.cats, key=doc.cats.__getitem__) for doc in nlp.pipe(chunk)]
 
 
-def sentence_vectors(learnt: Iterator[tuple[str, str]], name: str) -> Labels:
+def sentence_vectors(learnt: Rows, name: str) -> Labels:
     """MiniLM reads the first 256 word pieces of a text, which is less than headwise does."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     from sentence_transformers import SentenceTransformer
     from sklearn.linear_model import LogisticRegression
 

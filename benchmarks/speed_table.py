@@ -3,7 +3,7 @@
 import json
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,13 @@ class Result:
         rows: For the table.
         details: For the JSON file: what the rows were computed from.
         notes: What the reader of the table has to know.
+        environment: What it was measured with, where that is not as for the other parts.
     """
 
     rows: list[Row]
     details: dict[str, Any]
     notes: list[str]
+    environment: dict[str, Any] = field(default_factory=dict)
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -71,7 +73,7 @@ def save(path: Path, environment: dict[str, Any], results: dict[str, Result]) ->
     for name, result in results.items():
         rows = [asdict(row) | {"met": row.met} for row in result.rows]
         kept[name] = {
-            "environment": environment,
+            "environment": environment | result.environment,
             "rows": rows,
             "details": _rounded(result.details),
             "notes": result.notes,

@@ -64,15 +64,24 @@ def prepare(batch: TextBatch) -> dict[str, Callable[[], None]]:
 
 
 def training_step(
-    encoder: EncoderConfig, vocabulary: Vocabulary, texts: list[EncodedText], targets: torch.Tensor
+    encoder: EncoderConfig,
+    vocabulary: Vocabulary,
+    texts: list[EncodedText],
+    targets: torch.Tensor,
+    device: torch.device | str = "cpu",
+    *,
+    bfloat16: bool = False,
 ) -> Callable[[], None]:
     """A step of a headwise model with the paper's sizes."""
-    model = Model(ModelConfig(encoder=encoder), vocabulary, ["negative", "positive"])
+    model = Model(ModelConfig(encoder=encoder), vocabulary, ["negative", "positive"]).to(device)
+    targets = targets.to(device)
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 
     def run() -> None:
         model.train()
-        cross_entropy(model(batch_of(texts)), targets).backward()
+        with torch.autocast(targets.device.type, torch.bfloat16, enabled=bfloat16):
+            loss = cross_entropy(model(batch_of(texts, device)), targets)
+        loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 

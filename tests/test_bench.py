@@ -99,7 +99,7 @@ def test_systems_take_turns():
 
 def test_the_floor_is_of_matrix_products(monkeypatch):
     count = []
-    monkeypatch.setattr("headwise.bench._finish", count.append)
+    monkeypatch.setattr("headwise.bench.finish", count.append)
     products_alone((Product(4, 3, 2), Product(4, 2, 3)), backward=True)()
     assert count == [torch.device("cpu")]
 

@@ -32,6 +32,12 @@ def test_training_needs_no_optional_library():
     )
 
 
+def test_predicting_loads_nothing_that_only_training_needs():
+    loaded = fresh("import sys, headwise.cli.predict; print(*sys.modules)").split()
+    assert "headwise.model" in loaded
+    assert not {"sklearn", "scipy.stats", "scipy.optimize", "torch._dynamo", "numba"} & set(loaded)
+
+
 @pytest.mark.parametrize("name", headwise.__all__)
 def test_public_names_exist(name):
     assert getattr(headwise, name) is not None

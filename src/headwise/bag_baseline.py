@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from headwise.data.bags import Bag
 from headwise.tasks.svm import fit_svm
@@ -21,6 +20,8 @@ def linear_guesses(
         dev: Likewise.
         test: Bags.
     """
+    from sklearn.preprocessing import StandardScaler  # slow to load, and predictions do without
+
     scaler = StandardScaler().fit(summarise(train[0]))
 
     def scaled(bags: Sequence[Bag]) -> np.ndarray:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.svm import LinearSVC
 
 from headwise.features.tokenize import get_tokenizer
 from headwise.tasks.svm import fit_svm
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class Baseline:
         dev_accuracy: On dev, with that C.
     """
 
-    vectorizer: TfidfVectorizer
-    classifier: LinearSVC
+    vectorizer: "TfidfVectorizer"
+    classifier: "LinearSVC"
     strength: float
     dev_accuracy: float
 
@@ -48,6 +51,8 @@ def fit_baseline(
     Returns:
         None where the texts have no words at all.
     """
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
+
     words = get_tokenizer(tokenizer).words
     vectorizer = TfidfVectorizer(
         tokenizer=words,

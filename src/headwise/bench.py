@@ -113,11 +113,10 @@ def measure(
         rounds: Of which the median is taken.
         device: Where the encoder is.
     """
-    sizes = spread_lengths(length, texts)
-    random = torch.Generator().manual_seed(0)
-    values = torch.randn(sum(sizes), width, generator=random).to(device)
+    x = random_batch(width, length, texts, device)
+    values, sizes = x.values, list(x.layout.sizes)
     with mode(encoder, training=False), torch.inference_mode():
-        anatomy = dissect(encoder, Ragged.from_lengths(values, sizes))
+        anatomy = dissect(encoder, x)
     systems = {
         "forward": forward_pass(encoder, values, sizes),
         "training": training_pass(encoder, values, sizes),
@@ -136,6 +135,13 @@ def measure(
         times.get("floor_training"),
         anatomy,
     )
+
+
+def random_batch(width: int, length: int, texts: int, device: torch.device | str = "cpu") -> Ragged:
+    """The batch of random word vectors that `measure` times an encoder on; always the same."""
+    sizes = spread_lengths(length, texts)
+    values = torch.randn(sum(sizes), width, generator=torch.Generator().manual_seed(0))
+    return Ragged.from_lengths(values.to(device), sizes)
 
 
 def spread_lengths(length: int, texts: int) -> list[int]:
@@ -185,21 +191,24 @@ def dissect(encoder: nn.Module, x: Ragged) -> Anatomy:
 def _of_attention(
     module: SelfAttention, name: str, x: Ragged
 ) -> tuple[tuple[Product, Product], list[HeadPath]]:
-    rows, width, size = x.layout.total, module.value.in_features, module.head_size
-    priors = module.priors
-    inner, looking = len(priors) * size, sum(not prior.only_self for prior in priors)
-    products = Product(rows, width, inner + 2 * looking * size), Product(rows, inner, width)
-    paths = []
+    rows, priors, paths = x.layout.total, module.priors, []
     for prior in dict.fromkeys(priors):
         heads = tuple(head for head, own in enumerate(priors) if own == prior)
         if prior.only_self:
             how, reasons = "value", ("value: each position sees itself alone, so its value is the output",)
         else:
-            query = x.values.new_empty(rows, len(heads), size)
+            query = x.values.new_empty(rows, len(heads), module.head_size)
             choice = choose(query, [prior] * len(heads), x.layout, module.impl)
             how, reasons = choice.name, choice.reasons
         paths.append(HeadPath(name, heads, str(prior), how, reasons))
-    return products, paths
+    return attention_products(module, rows), paths
+
+
+def attention_products(module: SelfAttention, rows: int) -> tuple[Product, Product]:
+    """The matrix products that a layer of self-attention needs for so many rows."""
+    width, size, priors = module.value.in_features, module.head_size, module.priors
+    inner, looking = len(priors) * size, sum(not prior.only_self for prior in priors)
+    return Product(rows, width, inner + 2 * looking * size), Product(rows, inner, width)
 
 
 def products_alone(
@@ -226,7 +235,7 @@ def products_alone(
                 if backward:
                     _ = grads[product] @ weight.T
                     _ = rows.T @ grads[product]
-        _finish(torch.device(device))
+        finish(torch.device(device))
 
     return run
 
@@ -237,7 +246,7 @@ def forward_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Callab
     def run() -> None:
         with mode(encoder, training=False), torch.inference_mode():
             encoder(Ragged.from_lengths(values, sizes))
-        _finish(values.device)
+        finish(values.device)
 
     return run
 
@@ -254,7 +263,7 @@ def training_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Calla
                 grads.extend(torch.randn_like(output) for output in outputs)
             torch.autograd.backward(outputs, grads)
         encoder.zero_grad()
-        _finish(values.device)
+        finish(values.device)
 
     return run
 
@@ -304,6 +313,7 @@ def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
         module.train(before)
 
 
-def _finish(device: torch.device) -> None:
+def finish(device: torch.device) -> None:
+    """Wait until a device has done what it was given."""
     if device.type == "cuda":
         torch.cuda.synchronize()

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from headwise.data.pair import Pair
 from headwise.features.tokenize import get_tokenizer
 from headwise.tasks.pair_expert import NUMBERS, compared, overlap
 from headwise.tasks.ridge import fit_ridge
 from headwise.tasks.svm import fit_svm
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 NAME = "TF-IDF of shared and differing words + linear SVM"
 SCORE_NAME = "TF-IDF of shared and differing words + ridge regression"
@@ -27,7 +29,7 @@ class PairFeatures:
     the third tell a swapped pair from the pair, as entailment needs.
     """
 
-    vectorizer: TfidfVectorizer
+    vectorizer: "TfidfVectorizer"
     tokenizer: str
 
     def __call__(self, pairs: Sequence[Pair]) -> Any:
@@ -58,6 +60,8 @@ class PairBaseline:
 
 def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairFeatures | None:
     """The vocabulary of the training pairs; None where they have no words at all."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
+
     vectorizer = TfidfVectorizer(
         tokenizer=get_tokenizer(tokenizer).words,
         token_pattern=None,  # type: ignore[arg-type]

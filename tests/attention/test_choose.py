@@ -33,7 +33,7 @@ def sunday(monkeypatch):
 
 
 def test_choice_explains_itself(tensors):
-    for impl in IMPLEMENTATIONS:
+    for impl in set(IMPLEMENTATIONS) - {"triton"}:  # which is not for the CPU
         choice = choose(tensors[0], PRIORS, LAYOUT, impl)
         assert choice.name == impl
         assert str(choice) == f"{impl}\n{impl}: taken, asked for by name"

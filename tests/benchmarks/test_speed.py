@@ -34,6 +34,7 @@ def small(monkeypatch):
     monkeypatch.setattr(speed_training, "TransformerConfig", lambda: TransformerConfig(layers=1))
     monkeypatch.setattr("speed.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
+    monkeypatch.setattr("headwise.attention.compiled._decisions", {})
 
 
 def test_encoders(data, tmp_path, capsys):
@@ -72,6 +73,23 @@ def test_scaling(training, tmp_path, capsys):
     cases = json.loads(path.read_text())["scaling"]["details"]["cases"]
     assert {(case["system"], case["words"]) for case in cases} >= {("bp-transformer", 16)}
     assert "| 16 |" in capsys.readouterr().out
+
+
+def test_choice(monkeypatch):
+    import speed_choice
+    from headwise.attention import sdpa
+
+    monkeypatch.setattr(speed_choice.banded, "refuses", lambda *_: None)
+    monkeypatch.setattr(speed_choice, "SYSTEMS", {"banded": sdpa, "sdpa": sdpa})
+    monkeypatch.setattr(speed_choice, "QUICK", (4, 16))
+    monkeypatch.setattr(speed_choice, "TOKENS", 32)
+    result = speed_choice.run(quick=True, rounds=1)
+    cases = {(case["words"], case["prior"]) for case in result.details["banded_over_sdpa"]}
+    assert {(4, "window(3)"), (16, "window(3)"), (4, "everything")} < cases
+    assert (16, "window(33)") not in cases  # it would see everything
+    assert [row.bar for row in result.rows] == ["<= 1.1", ""] * 2
+    monkeypatch.setattr(speed_choice.banded, "refuses", lambda *_: "no reason")
+    assert speed_choice.run(quick=True, rounds=1) == "banded cannot run: no reason"
 
 
 def test_parts_that_did_not_run_stay_in_the_file(tmp_path):
@@ -166,11 +184,13 @@ def test_padded_rivals_agree_with_headwise():
 
 
 def test_a_rival_reads_and_writes_the_same_file(tmp_path):
-    from speed_predict import read_csv, tfidf, time_rival, write_csv
+    from speed_predict import first_texts, read_csv, rival, tfidf, write_csv
 
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    write_csv(source, [("a good film", "1"), ('a "bad",\nfilm', "0")] * 3)
-    assert time_rival(tfidf(read_csv(source)), source, target, texts=5) > 0
+    target = tmp_path / "out.csv"
+    write_csv(tmp_path / "texts-6.csv", [("a good film", "1"), ('a "bad",\nfilm', "0")] * 3)
+    source = first_texts(tmp_path, 6, 5)
+    assert first_texts(tmp_path, 6, 6) == tmp_path / "texts-6.csv"
+    assert rival(tfidf(read_csv(source)), source, target)()["seconds"] > 0
     with open(target, newline="", encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert [row["prediction"] for row in found] == ["1", "0", "1", "0", "1"]
@@ -185,4 +205,4 @@ def test_predict_is_compared_with_the_default_model():
     speeds = {default: 100.0, paper: 50.0, "MiniLM + logistic regression": 5.0}
     found = {row.what: (row.value, row.met) for row in rows(speeds, {default: share, paper: share})}
     assert found[f"predict, csv to csv: {default} / MiniLM + logistic regression, texts/s"] == (20.0, True)
-    assert found[f"predict: the model's share of the time, {paper}"] == (0.25, False)
+    assert found[f"predict: the encoder's share of the time, {paper}"] == (0.25, False)

@@ -14,6 +14,7 @@ def nothing_stays(monkeypatch):
     """Nothing of this process is to change for the tests that follow, and nothing is to be compiled."""
     monkeypatch.setattr("headwise.cli.bench.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
+    monkeypatch.setattr("headwise.attention.compiled._decisions", {})
 
 
 def test_a_new_encoder(run):
@@ -32,6 +33,8 @@ def test_explain(run):
     )
     assert code == 0
     assert "blocks.0.attention" in out
+    assert out.count("all but these layers: ") == 2  # lengths
+    assert "ms, floor " in out
     assert "sees itself alone" in " ".join(out.split())
     assert "asked for by name" in " ".join(out.split())
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from headwise.features import ngrams
 from headwise.features.ngrams import NgramVocabulary, ngram_keys
 
 texts = st.lists(st.lists(st.integers(1, 6), max_size=12), min_size=1, max_size=8)
@@ -44,3 +45,16 @@ def test_keeps_the_most_widespread():
 
 def test_no_texts():
     assert NgramVocabulary.build([]).transform([np.array([1, 2])]).shape == (1, 0)
+
+
+def test_blocks_are_bounded_and_change_nothing(monkeypatch):
+    random = np.random.default_rng(0)
+    found = [random.integers(0, 5, size=size) for size in (4, 0, 9, 1, 0, 0, 30, 2, 0)]
+    vocabulary = NgramVocabulary.build(found[:5])
+    whole = vocabulary.transform(found)
+    monkeypatch.setattr(ngrams, "_BLOCK", 7)
+    assert [len(block) for block in ngrams._blocks(found)] == [3, 4, 2]
+    parts = vocabulary.transform(found)
+    assert (whole != parts).nnz == 0
+    assert whole.shape == parts.shape == (9, len(vocabulary.keys))
+    assert whole[1].nnz == 0

@@ -16,10 +16,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headwise.attention import compiled
+from headwise.attention.bands import band_of
 from headwise.attention.compiled import Kernels
 from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
-from headwise.priors import Band, Prior
+from headwise.priors import Prior
 from headwise.ragged import Layout
 
 _PIECE = 512  # rows of a text that are one item of work
@@ -29,11 +30,11 @@ _DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 def refuses(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
     """Why `attention` cannot run this, or None where it can."""
-    for prior in priors:
-        if _band(prior, layout) is None:
-            return f"the prior {str(prior)!r} is no band"
     if query.device.type != "cpu":
         return f"it runs on the CPU, the rows are on {query.device.type}"
+    for prior in priors:
+        if band_of(prior, layout) is None:
+            return f"the prior {str(prior)!r} is no band"
     if query.dtype not in _DTYPES:
         return f"it does not compute in {query.dtype}"
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
@@ -105,15 +106,6 @@ def _kernels() -> Kernels:
     return ready
 
 
-def _band(prior: Prior, layout: Layout) -> Band | None:
-    """The band of a prior, remembered with the layout."""
-    key = (_band, prior)
-    if key not in layout.memo:
-        with torch.inference_mode(False):
-            layout.memo[key] = prior.band(layout.lengths)
-    return layout.memo[key]
-
-
 @dataclass(frozen=True)
 class _Plan:
     """What is to be computed for some priors on the texts of a batch; kept in the layout's memo.
@@ -144,7 +136,7 @@ class _Plan:
 
     @classmethod
     def _make(cls, layout: Layout, priors: tuple[Prior, ...], looking: list[int]) -> "_Plan":
-        bands = [band for h in looking if (band := _band(priors[h], layout)) is not None]
+        bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
         if len(bands) < len(looking):
             raise ConfigError("banded attention needs priors that are bands")
         lengths = layout.lengths.numpy()

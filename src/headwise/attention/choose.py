@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headwise.attention import banded, reference, sdpa
+from headwise.attention import banded, reference, sdpa, triton_band
 from headwise.errors import ConfigError
 from headwise.priors import Prior
 from headwise.ragged import Layout
@@ -44,6 +44,9 @@ class Implementation:
 # In the order in which "auto" prefers them.
 IMPLEMENTATIONS: dict[str, Implementation] = {
     "banded": Implementation(banded.attention, banded.refuses, banded.slower, leaves_out=True),
+    "triton": Implementation(
+        triton_band.attention, triton_band.refuses, triton_band.slower, leaves_out=True
+    ),
     "sdpa": Implementation(sdpa.attention, _never),
     "reference": Implementation(reference.attention, _never),
 }

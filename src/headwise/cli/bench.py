@@ -16,7 +16,8 @@ from rich.table import Table
 from torch import nn
 
 from headwise.attention.compiled import VARIABLE
-from headwise.bench import Speed, measure, which_clock
+from headwise.bench import Speed, measure, random_batch, which_clock
+from headwise.bench_layers import LayerSpeed, time_layers
 from headwise.cli.console import note, output
 from headwise.cli.flags import flags, given
 from headwise.config import from_dict, unknown
@@ -68,7 +69,8 @@ def bench(
         batch: Texts of a batch.
         rounds: Of which the median is told.
         threads: Of PyTorch; 0 for as many as it takes by itself.
-        explain: Also tell how each head of attention is computed, and why.
+        explain: Also tell what each layer of attention takes, how each head is computed, why, and what the
+            next best way would take.
         as_json: Print JSON for other programs.
 
     Raises:
@@ -92,8 +94,9 @@ def bench(
     console.print(_speed_table(speeds))
     if explain:
         for speed in speeds:
-            console.print(f"\n{speed.length} words: who computes which heads, and why")
-            console.print(_path_table(speed))
+            x = random_batch(width, speed.length, speed.texts)
+            layers = time_layers(module, x, speed.anatomy, rounds)
+            _tell_layers(layers, speed)
     note(f"{name}, {torch.get_num_threads()} threads, {which_clock()[0]}, medians over {rounds} rounds")
 
 
@@ -128,17 +131,30 @@ def _speed_table(speeds: Sequence[Speed]) -> Table:
     return table
 
 
-def _path_table(speed: Speed) -> Table | str:
-    if not speed.anatomy.paths:
-        return "no head of this encoder has a prior: its attention has one way to be computed"
-    table = _table()
-    for title in ("layer", "heads", "prior", "computed by", "why"):
-        table.add_column(title, overflow="fold")
-    for path in speed.anatomy.paths:
-        table.add_row(
-            path.layer, _ranges(path.heads), path.prior, path.implementation, "\n".join(path.reasons)
-        )
-    return table
+def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
+    """Each layer beside its matrix products, and its heads: what computes them from queries, keys and
+    values, what that takes, and why."""
+    console = output()
+    console.print(f"\n{speed.length} words, forward: who computes which heads, and why")
+    if not layers:
+        console.print("no head of this encoder has a prior: its attention has one way to be computed")
+        return
+    for layer in layers:
+        time, floor = _shown(layer.seconds), _shown(layer.floor)
+        console.print(f"\n{layer.layer}: {time}, floor {floor}, / floor {layer.seconds / layer.floor:.2f}")
+        table = _table()
+        for title in ("heads", "prior", "computed by", "time", "why"):
+            table.add_column(title, overflow="fold", no_wrap=title == "time")
+        for own in layer.paths:
+            time = "" if own.seconds is None else _shown(own.seconds)
+            why = list(own.path.reasons)
+            if own.other is not None and own.other_seconds is not None:
+                why.append(f"{own.other}: would take {_shown(own.other_seconds)}")
+            named = (_ranges(own.path.heads), own.path.prior, own.path.implementation)
+            table.add_row(*named, time, "\n".join(why))
+        console.print(table)
+    rest = speed.forward - sum(layer.seconds for layer in layers)
+    console.print(f"\nall but these layers: {_shown(max(rest, 0.0))}")
 
 
 def _table() -> Table:

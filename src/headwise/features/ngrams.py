@@ -4,7 +4,7 @@ Small labelled data hold much of their evidence in single words and pairs ("not 
 learns from a few hundred texts. headwise keeps such a model beside its encoder as a second expert.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 _PAIR = np.int64(2**31)  # word numbers are below it, so first * _PAIR + second is unique
+_BLOCK = 1 << 18
 
 
 def ngram_keys(words: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -50,18 +51,44 @@ class NgramVocabulary:
 
     def transform(self, texts: Sequence[NDArray[np.int64]]) -> csr_matrix:
         """TF-IDF with logarithmic counts, rows of length 1: `[texts, features]`, float32."""
-        columns, values, ends = [], [], [0]
-        for words in texts:
-            keys, counts = np.unique(ngram_keys(words), return_counts=True)
-            places = np.searchsorted(self.keys, keys)
-            known = places < len(self.keys)
-            known[known] = self.keys[places[known]] == keys[known]
-            places = places[known]
-            weights = (1 + np.log(counts[known])) * self.idf[places]
-            norm = np.sqrt((weights**2).sum())
-            columns.append(places)
-            values.append(weights / norm if norm else weights)
-            ends.append(ends[-1] + len(places))
-        flat = [np.concatenate(part) if part else np.zeros(0) for part in (values, columns)]
-        shape = (len(texts), len(self.keys))
-        return csr_matrix((flat[0].astype(np.float32), flat[1].astype(np.int64), ends), shape=shape)
+        parts = [self._part(block) for block in _blocks(texts)]
+        sizes, columns, values = (
+            np.concatenate([part[n] for part in parts]) if parts else np.zeros(0) for n in range(3)
+        )
+        ends = np.concatenate([[0], sizes.cumsum()]).astype(np.int64)
+        matrix = (values.astype(np.float32), columns.astype(np.int64), ends)
+        return csr_matrix(matrix, shape=(len(texts), len(self.keys)))
+
+    def _part(self, texts: Sequence[NDArray[np.int64]]) -> tuple[NDArray, NDArray, NDArray]:
+        """Of some texts: how many features each has, and the columns and values of one after the other."""
+        text = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
+        words = np.concatenate(texts)
+        known = words > 0
+        both = known[:-1] & known[1:] & (text[:-1] == text[1:])
+        keys = np.concatenate([words[known], words[:-1][both] * _PAIR + words[1:][both]])
+        text = np.concatenate([text[known], text[:-1][both]])
+        places = np.searchsorted(self.keys, keys)
+        found = places < len(self.keys)
+        found[found] = self.keys[places[found]] == keys[found]
+        # A number for each text and feature: sorted, they are the rows one after the other.
+        width = max(len(self.keys), 1)
+        cells, counts = np.unique(text[found] * width + places[found], return_counts=True)
+        columns, sizes = cells % width, np.bincount(cells // width, minlength=len(texts))
+        values = (1 + np.log(counts)) * self.idf[columns]
+        some = sizes > 0
+        if some.any():
+            starts = (sizes.cumsum() - sizes)[some]
+            values /= np.repeat(np.sqrt(np.add.reduceat(values**2, starts)), sizes[some])
+        return sizes, columns, values
+
+
+def _blocks(texts: Sequence[NDArray[np.int64]]) -> Iterator[Sequence[NDArray[np.int64]]]:
+    """Texts in turns of about `_BLOCK` words, so that the memory beside the result is bounded."""
+    start = words = 0
+    for place, text in enumerate(texts):
+        words += len(text)
+        if words >= _BLOCK:
+            yield texts[start : place + 1]
+            start, words = place + 1, 0
+    if start < len(texts):
+        yield texts[start:]

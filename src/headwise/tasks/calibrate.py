@@ -1,8 +1,6 @@
 """Temperature scaling: probabilities that mean something (Guo, Pleiss, Sun, Weinberger; ICML 2017)."""
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 
 
 def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
@@ -16,6 +14,9 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
     """
     if len(targets) == 0:
         return 1.0
+    from scipy.optimize import minimize_scalar  # slow to load, and predictions do without
+    from scipy.special import log_softmax
+
     logits = logits.astype(np.float64)
 
     def loss(log_temperature: float) -> float:

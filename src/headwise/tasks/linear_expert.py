@@ -10,8 +10,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
-from scipy.special import log_softmax
 from torch import Tensor, nn
 
 from headwise.features.ngrams import NgramVocabulary
@@ -103,6 +101,9 @@ def fit_mixture(encoder: np.ndarray, expert: np.ndarray, targets: np.ndarray) ->
     Returns:
         `(temperature, weight)` for `(encoder + weight * expert) / temperature`; the weight is not negative.
     """
+    from scipy.optimize import minimize  # a second to load, and predictions do without
+    from scipy.special import log_softmax
+
     rows = np.arange(len(targets))
     encoder, expert = encoder.astype(np.float64), expert.astype(np.float64)
 

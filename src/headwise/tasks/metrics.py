@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_softmax
-from scipy.stats import binomtest
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,9 @@ def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> 
     """
     if len(targets) == 0:
         raise ValueError("no texts to score")
+    # Slow to load, and predictions do without.
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
     numbers = np.arange(len(labels))
     precision, recall, f1, support = precision_recall_fscore_support(
         targets,
@@ -74,6 +75,8 @@ def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> 
 
 def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of a share (Wilson 1927); sound for small counts and near 0 and 1."""
+    from scipy.stats import binomtest  # slow to load, and predictions do without
+
     interval = binomtest(right, texts).proportion_ci(confidence, method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -102,6 +105,8 @@ class Difference:
 
 def compare(first: np.ndarray, second: np.ndarray, targets: np.ndarray, *, seed: int = 0) -> Difference:
     """Paired comparison of two classifiers' label numbers `[texts]`."""
+    from scipy.stats import binomtest  # slow to load, and predictions do without
+
     gain = (first == targets).astype(np.int64) - (second == targets).astype(np.int64)
     better, worse = int((gain > 0).sum()), int((gain < 0).sum())
     # Resampling texts with replacement is a multinomial draw of the three outcomes.

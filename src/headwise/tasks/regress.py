@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import pearsonr, spearmanr
 from torch import Tensor
 
 from headwise.config import check_range
@@ -126,6 +125,8 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
     texts = len(targets)
     if texts == 0:
         raise ValueError("no texts to score")
+    from scipy.stats import pearsonr, spearmanr  # slow to load, and predictions do without
+
     errors = predicted.astype(np.float64) - targets
     varied = texts > 1 and np.ptp(predicted) > 0 and np.ptp(targets) > 0
     pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]

@@ -1,20 +1,24 @@
 """The linear SVM of the baseline and of the linear expert, its strength chosen on dev."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.svm import LinearSVC
+
+if TYPE_CHECKING:
+    from sklearn.svm import LinearSVC
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 
 
-def fit_svm(train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray]) -> tuple[LinearSVC, float]:
+def fit_svm(train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray]) -> "tuple[LinearSVC, float]":
     """A linear SVM for each C of `STRENGTHS`; the first with the best accuracy on dev, and that accuracy.
 
     Args:
         train: Features `[texts, features]` (sparse) and label numbers.
         dev: Likewise.
     """
+    from sklearn.svm import LinearSVC  # a second to load, and predictions do without
+
     machines = [LinearSVC(C=strength, random_state=0).fit(*train) for strength in STRENGTHS]
     accuracies = [float(np.mean(machine.predict(dev[0]) == dev[1])) for machine in machines]
     best = int(np.argmax(accuracies))

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from headwise.data.batches import plan_batches
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.train.adamw import AdamW
 from headwise.train.config import TrainConfig
 from headwise.train.objective import Objective
 from headwise.train.schedule import rate
@@ -153,7 +154,7 @@ class _Run:
         self.folder, self.identity = folder, identity
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.optimizer = torch.optim.AdamW(self._groups(rates), fused=True)
+        self.optimizer = AdamW(self._groups(rates))
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = (
             {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
-from sklearn.metrics import f1_score
 from torch import Tensor
 
 from headwise.data.sentence import Tagged
@@ -74,6 +73,8 @@ def tag_scores(
     guess, truth = np.concatenate(numbers), np.concatenate(targets)
     accuracy = float((guess == truth).mean()) if len(truth) else 0.0
     if model.scheme == "plain":
+        from sklearn.metrics import f1_score  # slow to load, and predictions do without
+
         return {"accuracy": accuracy, "macro_f1": float(f1_score(truth, guess, average="macro"))}
     predicted = [read_spans([model.tags[n] for n in own]) for own in numbers]
     counts = count_entities(predicted, [read_spans(own.tags) for own in sentences])
