@@ -6,7 +6,9 @@ A table stands between `<!-- table: name -->` and `<!-- end -->`; a test checks 
 import csv
 import json
 import re
+import runpy
 import statistics
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +19,7 @@ from docstring_parser import parse_from_object
 from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
+from headwise.encoders.windows import WindowsConfig
 from headwise.features.characters import CharacterConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
@@ -26,10 +29,11 @@ from headwise.tasks.bags import BagConfig
 from headwise.tasks.tag import TaggerConfig
 
 DOCS = Path(__file__).parent
-RESULTS = DOCS.parent / "benchmarks" / "results"
+BENCHMARKS = DOCS.parent / "benchmarks"
+RESULTS = BENCHMARKS / "results"
 SPEED = RESULTS / "speed.json"
 
-_TABLE = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_TABLE = re.compile(r"(<!-- table: ([^\n>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -133,7 +137,8 @@ def speed() -> str:
         machine = found["environment"]
         training = " --training" * bool(found["details"].get("training"))
         quick = "--quick " * any(note.startswith("quick") for note in found["notes"])
-        command = f"`{quick}--only {part} --threads {machine['threads']}{training}`"
+        rounds = f" --rounds {machine['rounds']}" if "rounds" in machine else ""
+        command = f"`{quick}--only {part} --threads {machine['threads']}{rounds}{training}`"
         rows += [[row["what"], number(row), bar(row), command] for row in found["rows"]]
         name = (
             f"{machine['processor']}, {machine['threads']} of {machine['cores']} cores, "
@@ -176,6 +181,45 @@ def growth() -> str:
         for length in sorted({length for length, _ in found})
     ]
     return table(["words of a text", *systems], rows)
+
+
+def predict() -> str:
+    """Texts in a second of everything that has labelled the same file."""
+    measured = speed_parts().get("predict")
+    if measured is None:
+        return "\nNot measured yet.\n\n"
+    details = measured["details"]
+    speeds, texts, rounds = details["texts_per_second"], details["texts"], details["rounds"]
+    first = next(iter(speeds.values()))
+    rows = []
+    for name, speed in sorted(speeds.items(), key=lambda item: -item[1]):
+        own = [found["model"] / found["seconds"] for found in rounds[name] if "model" in found]
+        share = f"{statistics.median(own):.0%}" if own else ""
+        rows.append([name, f"{speed:,.0f}", f"{first / speed:.3g} x", f"{texts[name]:,}", share])
+    return table(
+        ["", "texts/s", "headwise is faster by", "texts of the file", "of the time in the encoder"], rows
+    )
+
+
+def choice() -> str:
+    """The time of `banded` over that of `sdpa`, by length and prior."""
+    measured = speed_parts().get("choice")
+    if measured is None:
+        return "\nNot measured yet.\n\n"
+    cases = measured["details"]["banded_over_sdpa"]
+    widths = {case["prior"]: [int(n) for n in re.findall(r"\d+", case["prior"])] for case in cases}
+    priors = sorted(widths, key=lambda prior: widths[prior] or [sys.maxsize])
+    found = {
+        (case["head_size"], case["words"], case["prior"]): "{forward:.2f} / {and backward:.2f}".format(
+            **case
+        )
+        for case in cases
+    }
+    rows = [
+        [str(size), f"{words:,}", *(found.get((size, words, prior), "-") for prior in priors)]
+        for size, words in dict.fromkeys((size, words) for size, words, _ in found)
+    ]
+    return table(["head size", "words of a text", *(f"`{prior}`" for prior in priors)], rows)
 
 
 def speed_parts() -> dict[str, Any]:
@@ -267,48 +311,33 @@ FIGURE = {
 }
 
 
-def language_models() -> str:
-    """The models of benchmarks/language_modelling.py: scores, and what a token costs."""
-    path = RESULTS / "language_modelling.json"
-    if not path.exists():
-        return "\nNot measured yet.\n\n"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    head = ["text", "context", "model", "run", "steps", "bits per character", "characters/s", "minutes"]
-    order = ("data", "context", "minutes", "model")
-    rows = [
-        [
-            *(run["data"], f"{run['context']:,}", run["model"]),
-            "equal time" if run["minutes"] else "equal steps",
-            *(f"{run['steps_done']:,}", f"{run['bits_per_character']:.3f}"),
-            *(f"{run['characters_per_second']:,.0f}", f"{run['processor_seconds'] / 60:.1f}"),
-        ]
-        for run in sorted(found["runs"].values(), key=lambda own: [own[name] for name in order])
-    ]
-    costs = [
-        [
-            *(f"{cost['context']:,}", cost["model"], f"{cost['tokens_per_second']:,.0f}"),
-            *(f"{cost['microseconds_per_token']:.1f}", f"{cost['kilobytes_per_token']:.1f}"),
-        ]
-        for cost in sorted(found["costs"].values(), key=lambda own: (own["context"], own["model"]))
-    ]
-    of_costs = ["context", "model", "tokens/s in training", "microseconds per token", "kilobytes per token"]
-    return table(head, rows) + (table(of_costs, costs) if costs else "")
+def language_models(*parts: str) -> str:
+    """What benchmarks/language_modelling.py has measured."""
+    output = runpy.run_path(str(BENCHMARKS / "language_modelling_output.py"))
+    found = json.loads((RESULTS / "language_modelling.json").read_text(encoding="utf-8"))
+    sentences = "".join(f"- {sentence}\n" for sentence in output["differences"](found)) + "\n"
+    return "".join(sentences if part == "differences" else table(*output[part](found)) for part in parts)
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
     "mirrored-summation": mirrored_summation,
+    "windows settings": lambda: settings(WindowsConfig),
     "tagging settings": lambda: settings(TaggerConfig) + settings(CharacterConfig),
     "tagging": tagging,
+    "choice": choice,
     "codes": error_codes,
     "defaults": defaults,
     "encoders": encoders,
     "growth": growth,
     "heads": heads,
-    "language-models": language_models,
+    "language-models": lambda: language_models("scores", "differences"),
+    "language-model costs": lambda: language_models("costs"),
+    "language-model rates": lambda: language_models("rates"),
     "set-tasks": set_tasks,
     "speed": speed,
+    "predict": predict,
     "pretrained": lambda: settings(PretrainedConfig),
     "syntax": lambda: settings(SyntaxConfig),
     **{f"encoder:{name}": lambda name=name: encoder(name) for name in ENCODERS},
@@ -322,4 +351,6 @@ def with_tables(page: str) -> str:
 
 if __name__ == "__main__":
     for path in sorted(DOCS.glob("*.md")):
-        path.write_text(with_tables(path.read_text(encoding="utf-8")), encoding="utf-8")
+        page = path.read_text(encoding="utf-8")
+        if with_tables(page) != page:
+            path.write_text(with_tables(page), encoding="utf-8")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.errors import HeadwiseError
     from headwise.estimators.classifier import TextClassifier
+    from headwise.estimators.multi_label import MultiLabelClassifier
     from headwise.estimators.pairs import PairClassifier
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
@@ -31,6 +32,7 @@ _HOMES = {
     "MSTransformerConfig": "headwise.encoders",
     "Model": "headwise.model",
     "ModelConfig": "headwise.model",
+    "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
     "Prediction": "headwise.model",
     "Ragged": "headwise.ragged",
@@ -55,6 +57,7 @@ __all__ = [
     "MSTransformerConfig",
     "Model",
     "ModelConfig",
+    "MultiLabelClassifier",
     "PairClassifier",
     "Prediction",
     "Ragged",

@@ -67,6 +67,7 @@ class LanguageModel(nn.Module):
     """
 
     FACTORS: ClassVar[dict[str, float]] = {}
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Symbols.from_json
 
     def __init__(self, config: ModelConfig, symbols: Symbols):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from headwise.data.example import Example
 from headwise.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
 from headwise.encoders.base import Encoded, default_readout, output_width
 from headwise.encoders.trees import tree_use
+from headwise.encoders.windows import WindowsConfig, encode_long
 from headwise.errors import ConfigError
 from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig, WordEmbedding
@@ -24,6 +26,7 @@ from headwise.features.pretrained import PretrainedConfig, PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.pooling import Readout
+from headwise.ragged import Ragged
 from headwise.tasks.bags import BagConfig
 from headwise.tasks.classify import Classifier, ClassifierConfig
 from headwise.tasks.language import LanguageConfig
@@ -31,14 +34,17 @@ from headwise.tasks.linear_expert import ExpertConfig, LinearExpert
 from headwise.tasks.pair import PairConfig
 from headwise.tasks.regress import RegressorConfig, Scale
 from headwise.tasks.tag import TaggerConfig
+from headwise.tasks.thresholds import ThresholdConfig
 
 CONFIGS: dict[str, type] = {
     "words": WordConfig,
     "characters": CharacterConfig,
     "pretrained": PretrainedConfig,
     "syntax": SyntaxConfig,
+    "windows": WindowsConfig,
     "classifier": ClassifierConfig,
     "expert": ExpertConfig,
+    "thresholds": ThresholdConfig,
     "tagger": TaggerConfig,
     "pair": PairConfig,
     "regressor": RegressorConfig,
@@ -47,9 +53,10 @@ CONFIGS: dict[str, type] = {
 }
 """The sections of a model's settings, but for the encoder's."""
 
-_TEXT = ("words", "pretrained", "syntax", "encoder")
+_TEXT = ("words", "pretrained", "syntax", "encoder", "windows")
 SECTIONS: dict[str, tuple[str, ...]] = {
     "classify": (*_TEXT, "classifier", "expert"),
+    "multi-label": (*_TEXT, "classifier", "expert", "thresholds"),
     "tag": (*_TEXT, "characters", "tagger"),
     "pair": (*_TEXT, "pair", "classifier"),
     "pair-score": (*_TEXT, "pair", "regressor"),
@@ -73,7 +80,9 @@ class ModelConfig:
     attentive,cls (with a pretrained encoder)."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     expert: ExpertConfig = field(default_factory=ExpertConfig)
+    thresholds: ThresholdConfig = field(default_factory=ThresholdConfig)
     syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
+    windows: WindowsConfig = field(default_factory=WindowsConfig)
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
     characters: CharacterConfig = field(default_factory=CharacterConfig)
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
@@ -205,6 +214,8 @@ class TextModel(nn.Module):
 
     FACTORS: ClassVar[dict[str, float]] = {}
     """Attributes that are numbers fitted beside the weights, and the least value of each."""
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes that are lists of such numbers, one for each of `labels`; likewise."""
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Vocabulary.from_json
     """Undoes `to_json` of what the model knows: its words."""
 
@@ -220,12 +231,17 @@ class TextModel(nn.Module):
         self.config = config
         self.embedding = new_embedding(config, vocabulary, files, width or config.encoder.width)
         self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
+        trees = tree_use(self.encoder)
+        if config.windows.long == "truncate" and trees != "none":
+            raise ConfigError("windows: long = truncate would cut dependency trees apart; split keeps them")
         self.features = TextFeatures(
             config.words.tokenizer,
             vocabulary,
-            trees=tree_use(self.encoder),
+            trees=trees,
             parser=new_parser(config.syntax),
             spell=getattr(self.embedding, "prepare", None),
+            most=None if config.windows.long == "split" else self.most_words,
+            cut=config.windows.long == "truncate",
         )
 
     @classmethod
@@ -261,9 +277,23 @@ class TextModel(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """Texts -> the states of their words."""
         if isinstance(self.embedding, WordEmbedding):
-            return self.encoder(self.embedding(batch.words))
+            return self.encode_words(self.embedding(batch.words))
         words, cls = self.embedding(batch.spelling, batch.layout)
-        return replace(self.encoder(words), cls=cls)
+        return replace(self.encode_words(words), cls=cls)
+
+    def encode_words(self, words: Ragged) -> Encoded:
+        """Word vectors -> the states of the words; long texts are read in windows."""
+        return encode_long(self.encoder, words, *self.window)
+
+    @cached_property
+    def window(self) -> tuple[int, int]:
+        """Most words that the encoder reads at once, 0 for any number, and the overlap of windows. (Found
+        out when it is needed: a model that is being loaded cannot compute.)"""
+        return self.config.windows.sizes(self.config.encoder)
+
+    def most_words(self) -> int:
+        """Most words that the encoder reads at once; 0 for any number."""
+        return self.window[0]
 
     def batches(
         self, texts: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384

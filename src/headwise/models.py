@@ -1,6 +1,7 @@
 """The model of each task."""
 
 from headwise.bag_model import BagModel
+from headwise.label_set_model import LabelSetModel
 from headwise.language_model import LanguageModel
 from headwise.model import Model, TextModel
 from headwise.pair_model import PairModel, PairScorer
@@ -12,6 +13,7 @@ SavedModel = TextModel | BagModel | LanguageModel
 
 MODELS: dict[str, type[TextModel] | type[BagModel] | type[LanguageModel]] = {
     "classify": Model,
+    "multi-label": LabelSetModel,
     "tag": TagModel,
     "pair": PairModel,
     "pair-score": PairScorer,

@@ -17,6 +17,7 @@ class NumberEvaluation:
         scores: Errors and correlations.
         unknown_words: Share of all words that the vocabulary does not know.
         empty_texts: Texts without a single word, or pairs with such a text.
+        cut_texts: Texts or pairs that are longer than the model reads.
         predicted: Numbers, `[texts]`; not part of the JSON.
     """
 
@@ -24,6 +25,7 @@ class NumberEvaluation:
     unknown_words: float
     empty_texts: int
     predicted: np.ndarray = field(repr=False, compare=False)
+    cut_texts: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object."""
@@ -31,6 +33,7 @@ class NumberEvaluation:
             **asdict(self.scores),
             "unknown_words": self.unknown_words,
             "empty_texts": self.empty_texts,
+            "cut_texts": self.cut_texts,
         }
 
     def worst(self, targets: np.ndarray, count: int) -> list[int]:

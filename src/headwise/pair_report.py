@@ -33,6 +33,7 @@ def evaluate_pairs(model: PairModel, pairs: Sequence[Pair], targets: np.ndarray)
         calibration_error=expected_calibration_error(probabilities, targets),
         unknown_words=sum(pair.unknown for pair in encoded) / max(sum(map(len, encoded)), 1),
         empty_texts=sum(min(len(pair.first), len(pair.second)) == 0 for pair in encoded),
+        cut_texts=sum(pair.cut > 0 for pair in encoded),
         probabilities=probabilities,
     )
 
@@ -49,5 +50,6 @@ def evaluate_pair_scores(model: PairScorer, pairs: Sequence[Pair], targets: np.n
         scores=score_numbers(predicted, targets),
         unknown_words=sum(pair.unknown for pair in encoded) / max(sum(map(len, encoded)), 1),
         empty_texts=sum(min(len(pair.first), len(pair.second)) == 0 for pair in encoded),
+        cut_texts=sum(pair.cut > 0 for pair in encoded),
         predicted=predicted,
     )

@@ -188,6 +188,15 @@ def _for_tags(settings: dict[str, dict[str, Any]], texts: int) -> None:
     settings["train"] |= {"epochs": 20 if small else 12, "batch_texts": 16, "patience": 5}
 
 
+def _for_label_sets(settings: dict[str, dict[str, Any]], texts: int) -> None:
+    """As for one label; what is best on dev is the F1 of the sets, or of few texts the loss."""
+    of_one = _of_texts(
+        texts, vectors="vector_size" not in settings["words"], encoder=settings["encoder"]["name"]
+    )
+    settings |= {"classifier": of_one["classifier"], "model": of_one["model"]}
+    settings["train"] |= {"score": "loss" if texts < 5_000 else "f1"}
+
+
 def _for_numbers(settings: dict[str, dict[str, Any]], texts: int) -> None:
     """As for labels, with the regressor in the classifier's place."""
     with_vectors = "vector_size" not in settings["words"]
@@ -224,15 +233,16 @@ def _for_bags(settings: dict[str, dict[str, Any]], bags: int) -> None:
 
 
 def _for_language(settings: dict[str, dict[str, Any]], symbols: int) -> None:
-    """Encoders that look back, and epochs of at most a million symbols."""
+    """Encoders that look back, and epochs of at most a million symbols. Every second head leans towards the
+    symbols right before, which is learned late from position embeddings."""
     encoder = settings["encoder"]["name"]
     settings.clear()
     sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
-    backwards: dict[str, Any] = {"priors": ["forward"]}
+    backwards: dict[str, Any] = {"priors": ["forward + word-distance(1)", "forward"]}
     if encoder == "bp-transformer":
         backwards = {"causal": True, "k": 32, "attention_dropout": 0.1}
     elif encoder in ("transformer", "ms-transformer"):
-        backwards["classification_node"] = False
+        backwards |= {"classification_node": False, "positions": "none"}
     if encoder != "ms-transformer":
         sizes["feedforward"] = 512
     # Other encoders look ahead; which settings they have matters no more.
@@ -241,7 +251,7 @@ def _for_language(settings: dict[str, dict[str, Any]], symbols: int) -> None:
     settings["language"] = {"windows": min(2_000, -(-symbols // 512))}
     settings["train"] = {
         "epochs": 10 if symbols < 5_000_000 else 20,
-        "learning_rate": 2e-3,
+        "learning_rate": 3e-3,
         "schedule": "cosine",
         "batch_texts": 8,
         "score": "loss",
@@ -250,6 +260,7 @@ def _for_language(settings: dict[str, dict[str, Any]], symbols: int) -> None:
 
 _ADAPT: dict[str, Callable[[dict[str, dict[str, Any]], int], None]] = {
     "tag": _for_tags,
+    "multi-label": _for_label_sets,
     "pair": _for_pairs,
     "pair-score": _for_pair_scores,
     "regress": _for_numbers,

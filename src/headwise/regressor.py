@@ -89,5 +89,6 @@ def evaluate_numbers(
         scores=score_numbers(predicted, targets),
         unknown_words=sum(text.unknown for text in encoded) / max(sum(map(len, encoded)), 1),
         empty_texts=sum(len(text) == 0 for text in encoded),
+        cut_texts=sum(text.cut > 0 for text in encoded),
         predicted=predicted,
     )

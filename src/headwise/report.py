@@ -24,6 +24,7 @@ class Evaluation:
         calibration_error: Expected calibration error of the calibrated probabilities, between 0 and 1.
         unknown_words: Share of all words that the vocabulary does not know.
         empty_texts: Texts without a single word.
+        cut_texts: Texts that are longer than the model reads (only with `--windows.long truncate`).
         probabilities: Calibrated, `[texts, labels]`; not part of the JSON.
     """
 
@@ -33,6 +34,7 @@ class Evaluation:
     unknown_words: float
     empty_texts: int
     probabilities: np.ndarray = field(repr=False, compare=False)
+    cut_texts: int = 0
 
     @property
     def predicted(self) -> np.ndarray:
@@ -49,6 +51,7 @@ class Evaluation:
             "calibration_error": self.calibration_error,
             "unknown_words": self.unknown_words,
             "empty_texts": self.empty_texts,
+            "cut_texts": self.cut_texts,
             "labels": labels,
             "confusion": confusion,
         }
@@ -75,6 +78,7 @@ def evaluate_texts(model: "Model", texts: Sequence[str | Example], targets: np.n
         calibration_error=expected_calibration_error(probabilities, targets),
         unknown_words=sum(text.unknown for text in encoded) / max(words, 1),
         empty_texts=sum(len(text) == 0 for text in encoded),
+        cut_texts=sum(text.cut > 0 for text in encoded),
         probabilities=probabilities,
     )
 

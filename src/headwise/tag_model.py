@@ -75,6 +75,8 @@ class TagModel(TextModel):
         if not tags or len(set(tags)) < len(tags):
             raise ConfigError(f"a tagger needs one or more different tags, got {list(tags)}")
         spelled, width = config.characters.size > 0, config.encoder.width
+        if config.windows.long == "truncate":
+            raise ConfigError("windows: long = truncate leaves words without a tag; choose split or error")
         inner = config.words.vector_size if spelled and not config.pretrained.name else width
         super().__init__(config, vocabulary, files, width=inner)
         self.features.spell = speller(self.embedding)
@@ -120,7 +122,7 @@ class TagModel(TextModel):
         words, summary = read_words(self.embedding, batch)
         if self.spelling is not None:
             words = self.spelling(words, words_of(batch))
-        return replace(self.encoder(words), cls=summary)
+        return replace(self.encode_words(words), cls=summary)
 
     def forward(self, batch: Batch) -> Ragged:
         """Texts -> a score of every tag for each word, `[total, tags]`."""

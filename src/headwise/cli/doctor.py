@@ -21,6 +21,7 @@ from headwise.config import from_dict, unknown
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
 from headwise.data.doctor import diagnose_files
 from headwise.data.doctor_bags import diagnose_bags
+from headwise.data.doctor_label_sets import diagnose_label_sets
 from headwise.data.doctor_language import diagnose_language
 from headwise.data.doctor_numbers import diagnose_numbers
 from headwise.data.doctor_pairs import diagnose_pairs
@@ -77,6 +78,7 @@ def doctor(
 
 DOCTORS: dict[str, Callable[[Sequence[str], Any], Diagnosis]] = {
     "classify": diagnose_files,
+    "multi-label": diagnose_label_sets,
     "tag": diagnose_tagged,
     "pair": diagnose_pairs,
     "pair-score": diagnose_pairs,
@@ -107,11 +109,11 @@ def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:
 
 
 def _heading(file: FileReport) -> Text:
-    columns = f"text from column {visible(file.text_column)!r}"
+    columns = f", {file.names.columns} {visible(file.text_column)!r}" if file.names.columns else ""
     if file.label_column:
         columns += f", labels from column {visible(file.label_column)!r}"
     text = Text.assemble((file.role, "bold"), f"  {visible(file.path)}\n")
-    text.append(f"format {file.format}, {columns}", style="dim")
+    text.append(f"format {file.format}{columns}", style="dim")
     for line in file.notes:
         text.append(f"\n- {visible(line)}", style="dim")
     return text.append("\n")
@@ -120,7 +122,8 @@ def _heading(file: FileReport) -> Text:
 def _counts(files: tuple[FileReport, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("")
-    for name in ("texts", "distinct", "empty", "words: min", "median", "mean", "p95", "max"):
+    names = files[0].names
+    for name in (names.items, "distinct", "empty", f"{names.parts}: min", "median", "mean", "p95", "max"):
         table.add_column(name, justify="right")
     for file in files:
         words = file.words
@@ -135,7 +138,7 @@ def _classes(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
     if not names:
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("class", overflow="fold")
+    table.add_column(files[0].names.classes, overflow="fold")
     for file in files:
         table.add_column(file.role, justify="right")
     shares = [{label: (n, share) for label, n, share in file.classes} for file in files]

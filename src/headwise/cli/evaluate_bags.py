@@ -47,7 +47,7 @@ def evaluate(request: EvaluateRequest) -> int:
     return 0
 
 
-_OF_TEXTS = ("unknown_words", "empty_texts")
+_OF_TEXTS = ("unknown_words", "empty_texts", "cut_texts")
 
 
 def _baseline(request: EvaluateRequest, data: BagData) -> Rival | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.cli.console import note, percent, warn
+from headwise.cli.long_texts import tell_cut
 from headwise.cli.predict_texts import MANY_UNKNOWN, Labeller
 from headwise.cli.prediction_file import Form, Layout
 from headwise.tasks.regress import Scale
@@ -66,8 +67,7 @@ class NumberLabeller(Labeller):
         """Standardised numbers, `[rows, 1]`."""
         encoded = self.encode(rows)
         found = self.standardized(encoded)
-        self.tally.words += sum(map(len, encoded))
-        self.tally.unknown += sum(text.unknown for text in encoded)
+        self.note_words(encoded)
         numbers = self.model.scale.restore(found[:, 0])
         self.numbers.append(
             (len(numbers), float(numbers.sum()), float(numbers.min()), float(numbers.max()))
@@ -93,5 +93,6 @@ class NumberLabeller(Labeller):
             f"{texts:,} predicted in {self.tally.seconds:,.1f} s ({rate:,.0f}/s): {low:g} to {high:g}, "
             f"mean {mean:g}; {percent(unknown)} of the words are unknown"
         )
+        tell_cut(self.tally.cut)
         if unknown > MANY_UNKNOWN:
             warn(f"the model does not know {percent(unknown)} of the words: its numbers may mean little")

@@ -43,6 +43,8 @@ def numbers_table(evaluation: NumberEvaluation, rival: NumberRival | None = None
     table.add_row("texts", f"{scores.texts:,}")
     if evaluation.empty_texts:
         table.add_row("  without a word", f"{evaluation.empty_texts:,}")
+    if evaluation.cut_texts:
+        table.add_row("  cut short", f"{evaluation.cut_texts:,}")
     return table
 
 

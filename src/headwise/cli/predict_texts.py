@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from headwise.cli.console import note, percent, warn
+from headwise.cli.long_texts import tell_cut
 from headwise.cli.parsing import with_heads
 from headwise.cli.prediction_file import (
     COMPRESSED,
@@ -84,6 +85,7 @@ class Tally:
     labels: Counter[str] = field(default_factory=Counter)
     words: int = 0
     unknown: int = 0
+    cut: int = 0
     seconds: float = 0.0
 
 
@@ -104,11 +106,19 @@ class Labeller:
         encoded = self.encode(rows)
         logits = self.model.logits(encoded, batch_tokens=self.batch_tokens)
         probabilities = self.model.probabilities(logits)
-        tally = self.tally
-        tally.labels.update(self.model.labels[number] for number in probabilities.argmax(axis=1))
-        tally.words += sum(map(len, encoded))
-        tally.unknown += sum(text.unknown for text in encoded)
+        self.count(probabilities)
+        self.note_words(encoded)
         return probabilities
+
+    def note_words(self, encoded: Sequence[Any]) -> None:
+        """Note how many words there were, unknown ones, and texts that were cut short."""
+        self.tally.words += sum(map(len, encoded))
+        self.tally.unknown += sum(text.unknown for text in encoded)
+        self.tally.cut += sum(text.cut > 0 for text in encoded)
+
+    def count(self, probabilities: np.ndarray) -> None:
+        """Note what was predicted, `[rows, labels]`."""
+        self.tally.labels.update(self.model.labels[number] for number in probabilities.argmax(axis=1))
 
 
 def _write(start: Kept, layout: Layout, labeller: Labeller, output: Path | None, file: Path) -> None:
@@ -150,6 +160,12 @@ def summarise(tally: Tally, of: str = "texts") -> None:
     counts = [f"{label} {n:,} ({percent(n / texts)})" for label, n in tally.labels.most_common(_LISTED)]
     rest = len(tally.labels) - len(counts)
     note("predicted " + ", ".join(counts) + (f" and {rest:,} labels more" if rest else ""))
+    tell_cut(tally.cut)
+    tell_unknown(unknown)
+
+
+def tell_unknown(unknown: float) -> None:
+    """Warn if a large share of the words is unknown."""
     if unknown > MANY_UNKNOWN:
         warn(
             f"the model does not know {percent(unknown)} of the words; if the texts are of another kind or "

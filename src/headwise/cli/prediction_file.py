@@ -154,9 +154,11 @@ class Layout:
         if self.form != "jsonl":
             return self.start(row) + self._line([label, shown[number], *shown])
         # The numbers are put in as they are, so that they look the same in every format.
-        _, probability, each = map(_json, self.added)
-        pairs = ", ".join(f"{_json(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        return f"{self.start(row)}{_json(label)}, {probability}: {shown[number]}, {each}: {{{pairs}}}}}\n"
+        _, probability, each = map(json_text, self.added)
+        pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
+        return (
+            f"{self.start(row)}{json_text(label)}, {probability}: {shown[number]}, {each}: {{{pairs}}}}}\n"
+        )
 
     def start(self, row: Row) -> str:
         """A record as far as the input alone decides it.
@@ -169,8 +171,10 @@ class Layout:
             if twice is not None:
                 found = f"a field {twice!r}, which the first records do not have"
                 raise self._unfit(row, found, "rename it")
-            inner = "".join(f"{_json(name)}: {_json(value)}, " for name, value in row.fields.items())
-            return f"{{{inner}{_json(self.added[0])}: "
+            inner = "".join(
+                f"{json_text(name)}: {json_text(value)}, " for name, value in row.fields.items()
+            )
+            return f"{{{inner}{json_text(self.added[0])}: "
         new = next((name for name in row.fields if name not in self.fields), None)
         if new is not None:
             found = f"a field {new!r}, which the first records do not have"
@@ -187,7 +191,7 @@ class Layout:
             ValueError: It is no such record.
         """
         if self.form == "jsonl":
-            return [float(p) for p in json.loads(record)[self.added[2]].values()]
+            return [float(p) for p in json.loads(record)[self.added[-1]].values()]
         return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
 
     @property
@@ -228,7 +232,8 @@ def _tsv_cell(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if quoted else cell
 
 
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value as JSON on one line, also for programs that take more characters for line ends."""
     text = json.dumps(value, ensure_ascii=False)
     return text.translate(_LINE_ENDS) if not text.isascii() else text
 

@@ -51,6 +51,8 @@ def scores_table(
     table.add_row(of, f"{scores.texts:,}")
     if evaluation.empty_texts:
         table.add_row("  without a word", f"{evaluation.empty_texts:,}")
+    if evaluation.cut_texts:
+        table.add_row("  cut short", f"{evaluation.cut_texts:,}")
     return table
 
 

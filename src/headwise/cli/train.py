@@ -15,6 +15,7 @@ from headwise.cli.requests import TrainRequest
 from headwise.cli.tasks import TASKS
 from headwise.data.tasks import DATA, infer_task
 from headwise.encoders import ENCODERS
+from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
 from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
@@ -39,6 +40,7 @@ from headwise.tasks.linear_expert import ExpertConfig
 from headwise.tasks.pair import PairConfig
 from headwise.tasks.regress import RegressorConfig
 from headwise.tasks.tag import TaggerConfig
+from headwise.tasks.thresholds import ThresholdConfig
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, TrainingInterrupted
 from headwise.train.run import Parses
@@ -68,6 +70,7 @@ PretrainedFlags = flags(
     omit={"name"},
 )
 SyntaxFlags = flags("SyntaxFlags", {"": SyntaxConfig}, prefix="--syntax", group="Syntax", order=6)
+WindowsFlags = flags("WindowsFlags", {"": WindowsConfig}, prefix="--windows", group="Long texts", order=6)
 ClassifierFlags = flags(
     "ClassifierFlags",
     {"": ClassifierConfig},
@@ -78,6 +81,13 @@ ClassifierFlags = flags(
 )
 ExpertFlags = flags(
     "ExpertFlags", {"": ExpertConfig}, prefix="--expert", group="Linear expert", order=8, omit={"features"}
+)
+ThresholdFlags = flags(
+    "ThresholdFlags",
+    {"": ThresholdConfig},
+    prefix="--thresholds",
+    group="Thresholds (multi-label)",
+    order=8,
 )
 CharacterFlags = flags(
     "CharacterFlags", {"": CharacterConfig}, prefix="--characters", group="Spelling (tag)", order=8
@@ -154,8 +164,10 @@ def train(
     vector_settings: VectorsFlags = None,
     pretrained_settings: PretrainedFlags = None,
     syntax: SyntaxFlags = None,
+    windows: WindowsFlags = None,
     classifier: ClassifierFlags = None,
     expert: ExpertFlags = None,
+    thresholds: ThresholdFlags = None,
     characters: CharacterFlags = None,
     tagger: TaggerFlags = None,
     pair: PairFlags = None,
@@ -205,9 +217,11 @@ def train(
         "words": given(words),
         "pretrained": given(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
         "syntax": given(syntax),
+        "windows": given(windows),
         "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
         "classifier": given(classifier),
         "expert": given(expert),
+        "thresholds": given(thresholds),
         "characters": given(characters),
         "tagger": given(tagger),
         "pair": given(pair),

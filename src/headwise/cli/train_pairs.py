@@ -1,6 +1,7 @@
 """`headwise train` for text pairs."""
 
 from headwise.cli.console import note
+from headwise.cli.long_texts import tell_long
 from headwise.cli.number_tables import print_number_outcome
 from headwise.cli.parsing import tell_trouble
 from headwise.cli.requests import TrainRequest
@@ -48,6 +49,8 @@ def _run(request: TrainRequest, headline: str) -> PairOutcome:
     parts = read_pair_parts(request.file, request.dev, request.test, request.asked, request.parses)
     settings, vectors = choose_settings(len(parts.train), request.layers)
     _announce(parts, settings)
+    pairs = (*parts.train, *parts.dev, *parts.test)
+    tell_long(settings, (text for pair in pairs for text in (pair.first, pair.second)))
     announce_model(settings, request.output)
     with TrainDisplay(settings.train, headline) as display:
         outcome = run_pairs(

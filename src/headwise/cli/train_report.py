@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from headwise.cli.console import messages, note, output, visible, warn
+from headwise.cli.long_texts import tell_long
 from headwise.cli.tables import confusion_table, labels_table, percent, scores_table
 from headwise.encoders.trees import needs_trees
 from headwise.model import encoder_name
@@ -29,6 +30,7 @@ def announce(texts: Texts, recipe: Recipe, folder: Path) -> None:
         if bare:
             note(f"{bare:,} of {len(examples):,} texts have no parse (see --heads and --syntax.pipeline)")
     note(sizes)
+    tell_long(recipe, (example.text for example in (*texts.train, *texts.dev, *texts.test)))
     announce_model(recipe, folder)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.padding import Padding
 
 from headwise.cli.console import note, output, percent, visible
+from headwise.cli.long_texts import tell_long
 from headwise.cli.parsing import tell_trouble
 from headwise.cli.requests import TrainRequest
 from headwise.cli.tag_tables import tag_scores_table, types_table
@@ -21,6 +22,7 @@ def train(request: TrainRequest) -> int:
     for line in data.notes:
         note(line)
     note(f"{len(data.train):,} training, {len(data.dev):,} dev and {len(data.test):,} test sentences")
+    tell_long(settings, (own.tokens for own in (*data.train, *data.dev, *data.test)))
     announce_model(settings, request.output)
     with TrainDisplay(settings.train, data.headline) as display:
         outcome = run_tags(

@@ -65,7 +65,7 @@ def _lengths(data: Dataset, words: Sequence[int]) -> Iterator[Finding]:
     long = [line for line, n in zip(lines, words, strict=True) if n > limit]
     if long:
         message = f"{count(len(long), 'text')} of more than {limit:,} words"
-        fix = "headwise reads texts whole, these take longer; split them if they hold several texts"
+        fix = "headwise reads them to their end, which takes longer; split them if they hold several texts"
         yield Finding("info", "HW152", message, places(data, long), fix)
 
 
@@ -128,7 +128,7 @@ def _classes(data: Dataset, *, training: bool) -> Iterator[Finding]:
         yield Finding("error", "HW162", message, (data.path,), fix)
     rare = [f"{name!r} ({n})" for name, n in labels.items() if n < RARE]
     if training and rare:
-        message = f"{count(len(rare), 'class')} with fewer than {RARE} texts: {_some(rare)}"
+        message = f"{count(len(rare), 'class')} with fewer than {RARE} texts: {some(rare)}"
         fix = "add texts, merge them into other classes, or leave them out"
         yield Finding("warning", "HW155", message, (data.path,), fix)
     spellings: dict[str, list[str]] = {}
@@ -136,7 +136,7 @@ def _classes(data: Dataset, *, training: bool) -> Iterator[Finding]:
         spellings.setdefault("".join(name.casefold().split()), []).append(name)
     for names in spellings.values():
         if len(names) > 1:
-            shown = _some([f"{name!r} ({labels[name]:,})" for name in names])
+            shown = some([f"{name!r} ({labels[name]:,})" for name in names])
             message = f"labels that differ in case or spacing only: {shown}"
             wanted = set(names[1:])  # the rarer spellings
             lines = (e.line for e in data.examples if e.label in wanted)
@@ -144,5 +144,6 @@ def _classes(data: Dataset, *, training: bool) -> Iterator[Finding]:
             yield Finding("warning", "HW156", message, places(data, lines), fix)
 
 
-def _some(items: Sequence[str]) -> str:
+def some(items: Sequence[str]) -> str:
+    """The first few of them, and how many more there are."""
     return ", ".join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")

@@ -41,6 +41,17 @@ class Lengths:
 
 
 @dataclass(frozen=True)
+class Names:
+    """What the facts about a file are of: what `texts` counts, what `words` measures, what `text_column`
+    (of no interest where this is empty) and `classes` name."""
+
+    items: str = "texts"
+    parts: str = "words"
+    columns: str = "text from column"
+    classes: str = "class"
+
+
+@dataclass(frozen=True)
 class FileReport:
     """The facts about one file; `classes` holds (label, texts, share), the largest first."""
 
@@ -56,6 +67,7 @@ class FileReport:
     words: Lengths
     classes: tuple[tuple[str, int, float], ...]
     notes: tuple[str, ...]
+    names: Names = Names()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from headwise.data.bag_split import instances_digest
 from headwise.data.bags import DEFAULT, Bag, BagData, BagOptions, read_bags
 from headwise.data.checks import RARE, count
-from headwise.data.diagnosis import Diagnosis, FileReport, Finding
+from headwise.data.diagnosis import Diagnosis, FileReport, Finding, Names
 from headwise.data.doctor import as_findings, guess_roles, measure, sort_findings
 from headwise.data.errors import DataError
 
@@ -17,7 +17,7 @@ _SHOWN = 5  # places
 
 def diagnose_bags(paths: Sequence[str], options: BagOptions = DEFAULT) -> Diagnosis:
     """Read and examine files of bags; what cannot be read becomes a finding. Instances that cannot be used
-    are left out and reported. A report's texts are the bags, and its words their instances."""
+    are left out and reported."""
     files: dict[str, BagData] = {}
     findings: list[Finding] = []
     skipped: dict[str, int] = {}
@@ -126,4 +126,5 @@ def _report(role: str, data: BagData, skipped: int) -> FileReport:
         words=measure([len(bag.instances) for bag in data.bags]),
         classes=tuple((label, n, n / total) for label, n in data.labels.items()),
         notes=data.notes,
+        names=Names("bags", "instances", "features in columns"),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.data.archives import lines_of
 from headwise.data.checks import count
-from headwise.data.diagnosis import Diagnosis, FileReport, Finding
+from headwise.data.diagnosis import Diagnosis, FileReport, Finding, Names
 from headwise.data.doctor import as_findings, guess_roles, measure, sort_findings
 from headwise.data.errors import DataError
 from headwise.data.files import without_returns
@@ -19,8 +19,7 @@ _SHOWN = 8
 
 
 def diagnose_language(paths: Sequence[str], options: StreamOptions = DEFAULT) -> Diagnosis:
-    """Read and examine plain texts; what cannot be read becomes a finding. A report's texts are the lines,
-    and its classes the characters."""
+    """Read and examine plain texts; what cannot be read becomes a finding."""
     reports: list[FileReport] = []
     findings: list[Finding] = []
     characters: dict[str, Counter[str]] = {}
@@ -61,6 +60,7 @@ def _report(
         words=measure(words),
         classes=tuple((repr(name), n, n / total) for name, n in characters.most_common()),
         notes=(f"{total:,} characters, {len(characters):,} different",),
+        names=Names("lines", "words", "", "character"),
     )
     return report, seen
 

@@ -26,6 +26,7 @@ CODES = {
     "HW120": "a label is missing or empty",
     "HW121": "a line has several labels",
     "HW122": "a tree has a label other than 0 to 4",
+    "HW123": "a label in a list is not a text",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",
@@ -63,6 +64,9 @@ CODES = {
     "HW164": "pairs with another label the other way round",
     "HW165": "one text of the pairs gives the label away",
     "HW166": "pairs of two files with the same first text",
+    "HW167": "labels that always stand together",
+    "HW168": "texts without a label",
+    "HW169": "empty or repeated labels in a cell or list",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

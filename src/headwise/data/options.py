@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from headwise.errors import ConfigError
+
+SEPARATOR = "|"
+"""What separates the labels of a cell where nothing else is said."""
+
 FormatName = Literal["csv", "tsv", "jsonl", "label-text", "fasttext", "sst", "text"]
 
 
@@ -36,6 +41,24 @@ class ReadOptions:
 
     sst_labels: Literal["five", "binary"] = "five"
     """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""
+
+
+@dataclass(frozen=True)
+class LabelSetOptions(ReadOptions):
+    """The same of files whose texts have any number of labels."""
+
+    label_separator: str | None = None
+    """What separates the labels of a cell: | by default, or what the model was trained with. In jsonl they
+    are a list."""
+
+    def __post_init__(self) -> None:
+        if self.label_separator is not None and not self.label_separator.strip():
+            raise ConfigError(f"label_separator {self.label_separator!r}; expected more than white space")
+
+    @property
+    def separator(self) -> str:
+        """What separates labels, without the blanks around it."""
+        return (self.label_separator or SEPARATOR).strip()
 
 
 DEFAULT = ReadOptions()

@@ -1,9 +1,10 @@
 """Read data files: labelled examples into memory, or rows as a stream."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import Protocol
 
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.dataset import Dataset
@@ -16,6 +17,12 @@ from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
 from headwise.errors import ConfigError
+
+
+class ChooseColumns(Protocol):
+    """Chooses the columns of a table, as `choose_columns` does."""
+
+    def __call__(self, sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +84,10 @@ def read_examples(
         DataError: Any of HW101 to HW131.
     """
     source = Source(fspath(path), options, report)
-    form, columns, records = _open(source, labelled=True)
+    form, columns, records = open_records(source, labelled=True)
     examples, empty = [], 0
     for record in records:
-        text = _text(record, columns, source)
+        text = text_of(record, columns, source)
         label = _label(record, columns.label, source) if columns.label else None
         if text is None or (columns.label and label is None):
             continue
@@ -104,20 +111,31 @@ def read_rows(path: str | PathLike[str], options: ReadOptions = DEFAULT, report:
         DataError: As `read_examples`, at once or while iterating.
     """
     source = Source(fspath(path), options, report)
-    form, columns, records = _open(source, labelled=False)
+    form, columns, records = open_records(source, labelled=False)
     return Rows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
 
 
 def _rows(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Row]:
     for record in records:
-        text = _text(record, columns, source)
+        text = text_of(record, columns, source)
         if text is not None:
             label = as_text(record.fields.get(columns.label or "")).strip() or None
             yield Row(record.line, dict(record.fields), text, label)
 
 
-def _open(source: Source, *, labelled: bool) -> tuple[str, Columns, Iterator[Record]]:
-    """The format, the columns and the records of a file."""
+def open_records(
+    source: Source, *, labelled: bool, choose: "ChooseColumns" = choose_columns
+) -> tuple[str, Columns, Iterator[Record]]:
+    """The format, the columns and the records of a file.
+
+    Args:
+        source: The file and its options.
+        labelled: Whether labels are needed.
+        choose: Chooses the columns of a table by its first records.
+
+    Raises:
+        DataError: It cannot be read, or has no records.
+    """
     options = source.options
     lines = read_lines(source.path, options.encoding, options.encoding_errors)
     name = options.format
@@ -138,7 +156,7 @@ def _open(source: Source, *, labelled: bool) -> tuple[str, Columns, Iterator[Rec
         sample, records = look_ahead(records)
         if not sample:
             raise _nothing(source)
-        return name, choose_columns(sample, source, labelled=labelled), records
+        return name, choose(sample, source, labelled=labelled), records
     if options.text_column or options.label_column:
         raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
     sample, records = look_ahead(records, count=1)
@@ -151,7 +169,8 @@ def _nothing(source: Source) -> DataError:
     return DataError("HW103", "no records", expected="one text a line", path=source.path)
 
 
-def _text(record: Record, columns: Columns, source: Source) -> str | None:
+def text_of(record: Record, columns: Columns, source: Source) -> str | None:
+    """The text of a record; None, and reported, where there is none."""
     text = record.fields.get(columns.text)
     if isinstance(text, str):
         return text

@@ -47,7 +47,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             "HW130",
             "the format cannot be guessed: no labels were recognised in the first lines",
             expected="a csv, tsv or jsonl file, or lines such as 'label<TAB>text'",
-            advice=f"give --format ({', '.join(FORMATS)})",
+            advice=f"give --format ({', '.join(FORMATS)}), or --task language-model for plain text",
             path=path,
         )
     return "text", "as no columns were recognised in the first lines"

@@ -1,20 +1,19 @@
 """Texts for language modelling: one long row of characters, words or bytes, as numbers.
 
 Characters are those of the file, but for a byte order mark at the start and the "\\r" of Windows line ends.
-Words stand between spaces or tabs, with `<eos>` at the end of each line. Files are read piece by piece, and
-the numbers can be kept on disk, so that memory need not grow with the text.
+Words stand between spaces or tabs, with `<eos>` at the end of each line. Files are read piece by piece,
+so that memory holds the numbers alone: a byte each, where there are at most 256 different ones.
 
-Code: HW282 a file that does not have the size of enwik8 or text8, or that is too short for its parts.
+Code: HW282 a text that does not have the size of its parts.
 """
 
 import codecs
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,10 @@ from headwise.data.archives import lines_of, open_file
 from headwise.data.compression import DAMAGED, STANDARD_INPUT
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
-from headwise.data.symbols import END_OF_LINE, Symbols, Unit, choose_symbols, code_points
+from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
 
 PIECE = 1 << 18
 """Bytes read at a time; words are taken in portions of a sixteenth of that."""
-
-HUTTER_PARTS = (90_000_000, 5_000_000, 5_000_000)
-"""The bytes of enwik8 and text8 for training, development and test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +33,7 @@ class Stream:
     """A text as numbers.
 
     Attributes:
-        ids: The numbers of its symbols, `[symbols]`, in the vocabulary's `dtype`; may lie on disk.
+        ids: The numbers of its symbols, `[symbols]`, in the vocabulary's `dtype`.
         path: The file as the user named it.
         symbols: The vocabulary.
         unknown: How many symbols were not in the vocabulary.
@@ -50,14 +46,6 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-
-class Parts(NamedTuple):
-    """The parts of a text, one after the other."""
-
-    train: Stream
-    dev: Stream
-    test: Stream
 
 
 def count_symbols(
@@ -90,8 +78,6 @@ def read_stream(
     symbols: Symbols,
     encoding: str = "utf-8",
     errors: str = "strict",
-    *,
-    store: str | PathLike[str] | None = None,
 ) -> Stream:
     """Read a text as numbers.
 
@@ -100,39 +86,23 @@ def read_stream(
         symbols: The vocabulary.
         encoding: The character encoding.
         errors: As in `count_symbols`.
-        store: A file to write the numbers to (it is overwritten), from where they are read when needed;
-            without, they are held in memory.
 
     Raises:
         DataError: HW101 to HW106; HW280, if a symbol has no number and there is none for unknown ones.
     """
-    path, length, unknown, kept = fspath(path), 0, 0, []
-    with _created(store) if store is not None else nullcontext() as file:
-        for piece in _pieces(path, symbols.unit, encoding, errors):
-            try:
-                ids = symbols.encode(piece)
-            except DataError as error:
-                raise DataError(error.code, error.found, advice=error.advice, path=path) from None
-            length += len(ids)
-            if symbols.unknown is not None:
-                unknown += int(np.count_nonzero(ids == symbols.unknown))
-            if file:
-                file.write(ids.tobytes())
-            else:
-                kept.append(ids)
-    if not length:
+    path, kept = fspath(path), []
+    for piece in _pieces(path, symbols.unit, encoding, errors):
+        try:
+            kept.append(symbols.encode(piece))
+        except DataError as error:
+            raise DataError(error.code, error.found, advice=error.advice, path=path) from None
+    if not kept:
         raise DataError("HW103", "the file is empty", path=path)
-    if store is not None:
-        return Stream(np.memmap(store, symbols.dtype, "r", shape=(length,)), path, symbols, unknown)
-    return Stream(np.concatenate(kept), path, symbols, unknown)
+    return Stream(np.concatenate(kept), path, symbols, sum(_unknown(ids, symbols) for ids in kept))
 
 
-def _created(store: str | PathLike[str]) -> BinaryIO:
-    try:
-        return open(store, "wb")
-    except OSError as error:
-        found = f"cannot be written: {error.strerror or error}"
-        raise DataError("HW101", found, path=fspath(store)) from None
+def _unknown(ids: NDArray[Any], symbols: Symbols) -> int:
+    return 0 if symbols.unknown is None else int(np.count_nonzero(ids == symbols.unknown))
 
 
 def split_stream(stream: Stream, parts: Sequence[int]) -> list[Stream]:
@@ -141,43 +111,15 @@ def split_stream(stream: Stream, parts: Sequence[int]) -> list[Stream]:
     Raises:
         DataError: HW282, if the parts are not together the text.
     """
-    _check_length(len(stream), parts, stream.symbols.unit, stream.path)
-    ends = np.cumsum(parts)[:-1]
-    number = stream.symbols.unknown
-    return [
-        replace(stream, ids=ids, unknown=0 if number is None else int(np.count_nonzero(ids == number)))
-        for ids in np.split(stream.ids, ends)
-    ]
-
-
-def read_hutter(
-    path: str | PathLike[str],
-    *,
-    store: str | PathLike[str] | None = None,
-    parts: tuple[int, int, int] = HUTTER_PARTS,
-) -> Parts:
-    """Read enwik8 or text8 (also as the zip that is published) as bytes, in the usual three parts.
-
-    The vocabulary is all bytes of the file: 205 of enwik8, 27 of text8.
-
-    Args:
-        path: The file.
-        store: As in `read_stream`.
-        parts: The bytes for training, development and test; others for other files.
-
-    Raises:
-        DataError: HW101, HW102, HW104; HW282, if the file is of another size.
-    """
-    counts = count_symbols(path, "bytes")
-    _check_length(sum(counts.values()), parts, "bytes", fspath(path))
-    stream = read_stream(path, choose_symbols("bytes", counts), store=store)
-    return Parts(*split_stream(stream, parts))
-
-
-def _check_length(length: int, parts: Sequence[int], unit: Unit, path: str) -> None:
-    if sum(parts) != length:
+    if sum(parts) != len(stream):
         expected = f"{sum(parts):,} ({' + '.join(f'{part:,}' for part in parts)})"
-        raise DataError("HW282", f"{length:,} {unit}", expected=expected, path=path)
+        raise DataError(
+            "HW282", f"{len(stream):,} {stream.symbols.unit}", expected=expected, path=stream.path
+        )
+    return [
+        replace(stream, ids=ids, unknown=_unknown(ids, stream.symbols))
+        for ids in np.split(stream.ids, np.cumsum(parts)[:-1])
+    ]
 
 
 def _pieces(path: str, unit: Unit, encoding: str, errors: str) -> Iterator[str | list[str] | bytes]:

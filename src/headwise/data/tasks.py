@@ -1,6 +1,7 @@
 """The tasks as far as files go: how those of each are read, and how a file's task is found out."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -8,7 +9,8 @@ from headwise.data.archives import read_files
 from headwise.data.bag_sniff import looks_like_bags
 from headwise.data.bags import BagOptions
 from headwise.data.errors import DataError
-from headwise.data.options import ReadOptions
+from headwise.data.label_set_files import looks_like_label_sets
+from headwise.data.options import LabelSetOptions, ReadOptions
 from headwise.data.pair import PairOptions
 from headwise.data.pair_sniff import looks_paired
 from headwise.data.stream_options import StreamOptions
@@ -17,6 +19,7 @@ from headwise.data.tag_sniff import looks_tagged
 
 DATA: dict[str, type] = {
     "classify": ReadOptions,
+    "multi-label": LabelSetOptions,
     "tag": TagOptions,
     "pair": PairOptions,
     "pair-score": PairOptions,
@@ -40,6 +43,8 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
         return "tag", "a column of tokens, tags or heads is named"
     if "bag_column" in reading:
         return "bags", "a column of bags is named"
+    if "label_separator" in reading:
+        return "multi-label", "a separator of labels is given"
     if path == "-":
         return ("pair", "columns of two texts are named") if "first_column" in reading else ("classify", "")
     if pairs := looks_paired(path, reading):
@@ -55,7 +60,9 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
         why = looks_like_bags(head, reading.get("delimiter"))
         if why:
             return "bags", why
-    if form in ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text"):
-        return "classify", ""
-    why = looks_tagged(head)
-    return ("tag", why) if why else ("classify", "")
+    if form not in ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text") and (why := looks_tagged(head)):
+        return "tag", why
+    known = {field.name for field in fields(LabelSetOptions)}
+    options = LabelSetOptions(**{name: value for name, value in reading.items() if name in known})
+    why = looks_like_label_sets(path, options)
+    return ("multi-label", why) if why else ("classify", "")

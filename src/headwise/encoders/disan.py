@@ -34,6 +34,7 @@ class DiSANConfig:
     """Settings of DiSAN; the defaults are the paper's, but for the dropout."""
 
     readout: ClassVar[str] = "attentive"
+    window_words: ClassVar[int] = 512
 
     width: int = 300
     """Features of a word vector and of a state in each direction."""

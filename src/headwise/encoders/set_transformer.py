@@ -27,6 +27,7 @@ from torch import Tensor, nn, relu
 from headwise.attention.cross import cross_attention
 from headwise.encoders.base import Encoded
 from headwise.encoders.positions import Positions
+from headwise.encoders.windows import QUADRATIC_WORDS
 from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
 
@@ -59,6 +60,11 @@ class SetTransformerConfig:
     """On the states after each block, while training."""
     bias: bool = True
     """Whether the attention's projections have biases."""
+
+    @property
+    def window_words(self) -> int:
+        """Words that are read at once by default: without induced points the cost is that of the square."""
+        return 0 if self.induced else QUADRATIC_WORDS
 
 
 class SetTransformer(nn.Module):

@@ -21,11 +21,13 @@ class EncodedText:
         words: Numbers of its words in the vocabulary, `[words]`, int64.
         spelling: What the embedding reads of the words beside their numbers (word pieces), if it does.
         heads: The head of each word in the dependency tree, where the text is parsed; else None.
+        cut: How many words at the end of the text are left out.
     """
 
     words: NDArray[np.int64]
     spelling: Any = None
     heads: Heads | None = None
+    cut: int = 0
 
     def __len__(self) -> int:
         """Number of words."""

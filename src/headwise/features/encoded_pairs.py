@@ -27,6 +27,11 @@ class EncodedPair:
         """How many of their words the vocabulary does not know."""
         return self.first.unknown + self.second.unknown
 
+    @property
+    def cut(self) -> int:
+        """How many of their words are left out."""
+        return self.first.cut + self.second.cut
+
 
 def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedPair]:
     """What the model reads of each pair.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.example import Example
+from headwise.errors import HeadwiseError
 from headwise.features.encoded import EncodedText
 from headwise.features.syntax import Heads, HeadsError, TreeUse, checked_heads
 from headwise.features.tokenize import get_tokenizer
@@ -14,6 +15,12 @@ from headwise.features.vocabulary import Vocabulary
 
 Parser = Callable[[Sequence[Sequence[str]]], Sequence[Heads]]
 """From the words of texts to the heads of these words (`headwise.features.parse`)."""
+
+
+class LongTextError(HeadwiseError):
+    """HW226: a text has more words than a model reads."""
+
+    code = "HW226"
 
 
 class TextFeatures:
@@ -26,6 +33,8 @@ class TextFeatures:
             of those that have one (`word`: in the others the distance is that from word to word).
         parser: Parses the texts that bring no parse of their own.
         spell: From the words of texts to what the embedding reads of them beside their numbers.
+        most: Gives the most words that are read of a text, 0 for all; None for all.
+        cut: Whether what is more is left out; else such a text is an error.
     """
 
     def __init__(
@@ -36,18 +45,22 @@ class TextFeatures:
         trees: TreeUse = "none",
         parser: Parser | None = None,
         spell: Callable[[Sequence[Sequence[str]]], Sequence[Any]] | None = None,
+        most: Callable[[], int] | None = None,
+        cut: bool = False,
     ):
         self.tokenizer = get_tokenizer(tokenizer)
         self.vocabulary = vocabulary
         self.trees: TreeUse = trees
         self.parser = parser
         self.spell = spell
+        self.most, self.cut = most, cut
 
     def encode(self, texts: Iterable[str | Example]) -> list[EncodedText]:
         """What the model reads of each text; an `Example` may bring its parse.
 
         Raises:
             HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
+            LongTextError: HW226, a text has more words than are read.
         """
         examples = [Example(text) if isinstance(text, str) else text for text in texts]
         return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
@@ -58,17 +71,32 @@ class TextFeatures:
         """The same of texts that are cut into words already; of the examples only the parses count.
 
         Raises:
-            HeadsError: As `encode`.
+            HeadsError, LongTextError: As `encode`.
         """
-        spelling = [None] * len(words) if self.spell is None else self.spell(words)
+        most = 0 if self.most is None else self.most()
+        read = self._beginnings(words, examples, most) if most else words
+        spelling = [None] * len(read) if self.spell is None else self.spell(read)
         encoded = [
-            EncodedText(self.vocabulary.encode(own), spelled)
-            for own, spelled in zip(words, spelling, strict=True)
+            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own))
+            for own, spelled, whole in zip(read, spelling, words, strict=True)
         ]
         if self.trees == "none":
             return encoded
         heads = self._heads(examples, words)
         return [replace(text, heads=own) for text, own in zip(encoded, heads, strict=True)]
+
+    def _beginnings(
+        self, words: Sequence[Sequence[str]], examples: Sequence[Example], most: int
+    ) -> list[Sequence[str]]:
+        """What is read of texts."""
+        for own, example in zip(words, examples, strict=True):
+            if len(own) > most and not self.cut:
+                raise LongTextError(
+                    f"{_where(example) or 'a text'}: {len(own):,} words, but the model reads at most "
+                    f"{most:,} (--windows.long error); train with --windows.long split, which reads such "
+                    "texts in windows, or split the text"
+                )
+        return [own[:most] for own in words]
 
     def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[Heads]:
         given = {

@@ -17,7 +17,7 @@ from headwise.store.errors import StoreError
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features"),
-    *("max_pieces", "overlap", "remember", "buckets"),
+    *("max_pieces", "overlap", "remember", "buckets", "words"),
     *("expert_features", "context", "windows", "max_symbols", "relative_rows"),
 }
 _LARGEST_SIZE = 1 << 24

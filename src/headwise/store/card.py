@@ -69,7 +69,13 @@ def _reads(model: SavedModel) -> list[tuple[str, str]]:
     if isinstance(model, LanguageModel):
         known = f"{len(model.symbols):,} {model.symbols.unit}"
         return [("Encoder", encoder), ("Vocabulary", known), ("Context", f"{model.context:,}")]
-    return [("Encoder", encoder), ("Words known", f"{len(model.features.vocabulary) - 1:,}")]
+    rows = [("Encoder", encoder), ("Words known", f"{len(model.features.vocabulary) - 1:,}")]
+    if words := model.window[0]:
+        rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[
+            model.config.windows.long
+        ]
+        rows.append(("Words read at once", f"{words:,} (longer texts are {rest})"))
+    return rows
 
 
 def _names(model: SavedModel) -> list[str]:
@@ -130,6 +136,8 @@ def _quality(metrics: dict[str, Any], unit: str) -> str:
         return _language_quality(metrics)
     if _is_number(_dict(metrics, "dev").get("mae")):
         return _number_quality(metrics)
+    if _is_number(_dict(metrics, "dev").get("micro_f1")):
+        return _label_set_quality(metrics)
     baseline = _dict(metrics, "baseline")
     rows = [
         (
@@ -166,8 +174,8 @@ def _language_quality(metrics: dict[str, Any]) -> str:
         unit = str(found.get("unit")).removesuffix("s")
         for measure in ("bits", "perplexity"):
             if _is_number(found.get(f"{measure}_per_{unit}")):
-                value = f"{_figure(found[f'{measure}_per_{unit}'])} {measure} per {unit}"
-                rows.append((escape(name), part, escape(value), _count(found.get("symbols"))))
+                value = f"{_figure(found[f'{measure}_per_{unit}'])} {measure} per {escape(unit)}"
+                rows.append((escape(name), part, value, _count(found.get("symbols"))))
     return "## Quality\n\n" + _table(("", "part", "score", "predicted"), rows) if rows else ""
 
 
@@ -209,6 +217,37 @@ def _number_quality(metrics: dict[str, Any]) -> str:
     return "## Quality\n\n" + _table(head, rows)
 
 
+def _label_set_quality(metrics: dict[str, Any]) -> str:
+    """The same of a model of label sets."""
+    keys = ("micro_f1", "macro_f1", "subset_accuracy", "mean_average_precision")
+    baseline = _dict(metrics, "baseline")
+    rows = [
+        (
+            escape(name),
+            part,
+            _percent(scores.get("micro_f1")),
+            " to ".join(map(_percent, _list(scores, "micro_f1_interval"))) or "–",
+            *(_percent(scores.get(key)) for key in keys[1:]),
+        )
+        for name, part, scores in (
+            ("this model", "dev", _dict(metrics, "dev")),
+            ("this model", "test", _dict(metrics, "test")),
+            (baseline.get("name", "linear baseline"), "test", baseline),
+        )
+        if scores
+    ]
+    head = (
+        "",
+        "part",
+        "micro F1",
+        "95 % interval",
+        "macro F1",
+        "all labels right",
+        "mean average precision",
+    )
+    return "## Quality\n\n" + _table(head, rows) + _calibration(_dict(metrics, "calibration"))
+
+
 def _difference(difference: dict[str, Any], unit: str) -> str:
     bounds = _list(difference, "interval")
     if not _is_number(difference.get("accuracy")) or len(bounds) != 2 or not all(map(_is_number, bounds)):
@@ -232,6 +271,7 @@ def _calibration(calibration: dict[str, Any]) -> str:
 
 _KINDS = {
     "classify": ("text classifier", "text classification"),
+    "multi-label": ("multi-label text classifier", "any number of labels for each text"),
     "tag": ("tagger", "sequence labelling"),
     "pair": ("classifier of text pairs", "classification of text pairs"),
     "pair-score": ("model of text pairs", "a score for each pair of texts"),

@@ -62,8 +62,10 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     vocabulary = _vocabulary(files, MODELS[config.task].read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
-    least = MODELS[config.task].FACTORS
-    factors = {name: _factor(files, name, low) for name, low in least.items()}
+    kind = MODELS[config.task]
+    fitted = files.json(CALIBRATION)
+    at = files.name(CALIBRATION)
+    factors: dict[str, Any] = {name: _factor(fitted, name, low, at) for name, low in kind.FACTORS.items()}
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS
     with open_plain(path) as (file, size):
@@ -85,6 +87,8 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
             raise
     _check_digest(path, digest, entry)
     model.load_state_dict(tensors, assign=True)
+    for name, low in kind.LABEL_FACTORS.items():
+        factors[name] = _label_factors(fitted, name, low, at, len(outputs["labels"]))
     for name, factor in factors.items():
         setattr(model, name, factor)
     return model.eval().to(device)
@@ -233,12 +237,18 @@ def _pretrained(files: _Folder) -> dict[str, Any]:
     return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}
 
 
-def _factor(files: _Folder, name: str, least: float) -> float:
-    value = files.json(CALIBRATION).get(name)
+def _label_factors(data: dict[str, Any], name: str, least: float, where: str, labels: int) -> list[float]:
+    values = data.get(name)
+    if not isinstance(values, list) or len(values) != labels:
+        raise StoreError(f"{where}: {name} must be {labels} numbers, one for each label", code="HW510")
+    return [_factor({name: value}, name, least, where) for value in values]
+
+
+def _factor(data: dict[str, Any], name: str, least: float, where: str) -> float:
+    value = data.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e6:
         raise StoreError(
-            f"{files.name(CALIBRATION)}: {name} must be a number between {least:g} and 1e6, "
-            f"found {value!r:.80}",
+            f"{where}: {name} must be a number between {least:g} and 1e6, found {value!r:.80}",
             code="HW510",
         )
     return float(value)

@@ -103,7 +103,7 @@ def save_model(
         LABELS: _plain(model.outputs_json()),
         CALIBRATION: {
             **_table(metrics, "calibration"),
-            **{name: getattr(model, name) for name in model.FACTORS},
+            **{name: getattr(model, name) for name in (*model.FACTORS, *model.LABEL_FACTORS)},
         },
         ENVIRONMENT: _plain(environment),
         DATA: data,
@@ -237,7 +237,10 @@ def _check_saved(staging: Path, model: SavedModel) -> None:
         ("configuration", model.config.to_json(), loaded.config.to_json()),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
         ("labels", model.outputs_json(), loaded.outputs_json()),
-        *((name, getattr(model, name), getattr(loaded, name)) for name in model.FACTORS),
+        *(
+            (name, getattr(model, name), getattr(loaded, name))
+            for name in (*model.FACTORS, *model.LABEL_FACTORS)
+        ),
     ):
         if saved != found:
             raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")

@@ -34,7 +34,7 @@ class TrainConfig:
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"
-    """What is to be best on dev: accuracy, macro_f1, f1 (of tagged spans) or loss (the lowest)."""
+    """What is to be best on dev: accuracy, macro_f1, f1 (of spans or label sets) or loss (the lowest)."""
     seed: int = 0
     """Seed of everything random."""
     precision: str = "float32"

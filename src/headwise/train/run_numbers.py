@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.feature_extraction.text import TfidfVectorizer
 from torch import Tensor
 
 from headwise.data.dataset import Dataset
@@ -216,6 +215,8 @@ def run_numbers(
 
 def judge_ridge(texts: Texts, tokenizer: str) -> NumberRival | None:
     """TF-IDF (words and word pairs) + ridge regression on the test texts, its strength chosen on dev."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
+
     vectorizer = TfidfVectorizer(
         tokenizer=get_tokenizer(tokenizer).words,
         token_pattern=None,  # type: ignore[arg-type]

@@ -1,0 +1,49 @@
+"""Texts with any number of labels, none included."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headwise.data.dataset import Dataset
+from headwise.data.example import Example
+from headwise.data.fingerprint import Fingerprint, fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetExample(Example):
+    """One text with its labels, in the file's order, each once; `label` is None."""
+
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelSetData(Dataset):
+    """The examples of one file, which are `LabelSetExample`s.
+
+    Attributes:
+        repeated: The lines on which a label stands twice, or the place of a label is empty.
+    """
+
+    repeated: tuple[int, ...] = ()
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many examples each label has, the most frequent first, then by name."""
+        counts = Counter(label for labels in label_sets(self.examples) for label in labels)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def label_sets(examples: Sequence[Example]) -> list[tuple[str, ...]]:
+    """The labels of each text."""
+    return [example.labels if isinstance(example, LabelSetExample) else () for example in examples]
+
+
+def set_fingerprint(examples: Sequence[Example]) -> Fingerprint:
+    """Which data it was: the fingerprint of the texts with their labels, whose order does not matter, and
+    how many texts have each label."""
+    sets = label_sets(examples)
+    pairs = zip(examples, sets, strict=True)
+    joined = [Example(e.text, json.dumps(sorted(own)), e.line, e.heads) for e, own in pairs]
+    counts = Counter(label for own in sets for label in own)
+    return replace(fingerprint(joined), labels=dict(sorted(counts.items())))

@@ -1,0 +1,142 @@
+"""Long texts: read in windows that overlap, each encoded as a text of its own.
+
+Every word belongs to one window, of those that hold it the one in which it stands farthest from an edge;
+its state is the one that it has there. So a text is put together again before anything is read off it (a
+readout, tags, the features of a pair), and states at a window's edge, which lack context, are not used.
+What an encoder keeps of a text as a whole is averaged over its windows, by the words that belong to each.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headwise.config import check_range
+from headwise.encoders.base import Encoded
+from headwise.errors import ConfigError
+from headwise.ragged import Layout, Ragged
+
+QUADRATIC_WORDS = 2_048
+"""Words that an encoder of which a head sees most of a text reads at once, by default."""
+
+_LONG = 1 << 16  # words of a text on which it is seen how far heads look
+
+
+@dataclass(frozen=True)
+class WindowsConfig:
+    """How texts are read that are too long for the encoder to read at once."""
+
+    words: int | None = None
+    """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
+    the text, 512 for disan, the length of a learned position embedding, else any number."""
+    overlap: int | None = None
+    """Words that neighbouring windows share at least; by default an eighth of the words."""
+    long: Literal["split", "truncate", "error"] = "split"
+    """Texts of more words are read in windows (split), or only as far as that (truncate, which is counted),
+    or refused (error)."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "words", "overlap", low=0)
+        if self.words and self.overlap is not None and self.overlap >= self.words:
+            raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
+
+    def sizes(self, encoder: Any) -> tuple[int, int]:
+        """Words and overlap of the windows for the encoder of a configuration; 0 words for no limit."""
+        words = default_words(encoder) if self.words is None else self.words
+        overlap = words // 8 if self.overlap is None else min(self.overlap, max(words - 1, 0))
+        return words, overlap
+
+
+def default_words(config: Any) -> int:
+    """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
+
+    Raises:
+        ConfigError: The priors of the configuration do not fit its heads.
+    """
+    words = getattr(config, "window_words", 0)
+    heads = [prior for priors in getattr(config, "layer_priors", ()) for prior in priors]
+    if any(_sees_most(prior) for prior in set(heads)):
+        words = QUADRATIC_WORDS
+    if getattr(config, "positions", None) == "learned":
+        words = min(words or config.max_positions, config.max_positions)
+    return words
+
+
+def _sees_most(prior: Any) -> bool:
+    """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
+    band = prior.band(torch.tensor([_LONG]))
+    return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
+
+
+class Window(NamedTuple):
+    """The words `start` to `stop` of a text, read for the states of those from `first` to `last`."""
+
+    start: int
+    stop: int
+    first: int
+    last: int
+
+
+def cut_windows(length: int, words: int, overlap: int) -> list[Window]:
+    """The windows of a text: as few as there can be, of the same size, evenly spread.
+
+    Args:
+        length: Words of the text.
+        words: Most words in a window, at least 1.
+        overlap: Words that neighbours share at least, less than `words`.
+    """
+    if length <= words:
+        return [Window(0, length, 0, length)]
+    count = -(-(length - overlap) // (words - overlap))
+    size = -(-(length + (count - 1) * overlap) // count)
+    starts = [(length - size) * number // (count - 1) for number in range(count)]
+    # The middle of what two neighbours share.
+    middles = [(one + size + other) // 2 for one, other in pairwise(starts)]
+    borders = [0, *middles, length]
+    return [
+        Window(start, start + size, first, last)
+        for start, (first, last) in zip(starts, pairwise(borders), strict=True)
+    ]
+
+
+def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Encoded:
+    """What an encoder says of a batch, of which it reads at most so many words of a text at once.
+
+    Distances in dependency trees stay those in the tree of the whole text.
+
+    Args:
+        encoder: From word vectors to states.
+        x: Word vectors.
+        words: 0 for any number.
+        overlap: See `cut_windows`.
+    """
+    layout = x.layout
+    if not words or layout.longest <= words:
+        return encoder(x)
+    plan = [
+        (text, window) for text, n in enumerate(layout.sizes) for window in cut_windows(n, words, overlap)
+    ]
+    starts = layout.offsets.tolist()
+    read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in plan], x.device)
+    trees = layout.trees
+    parts = None if trees is None else [trees[t][w.start : w.stop, w.start : w.stop] for t, w in plan]
+    inner = Layout([w.stop - w.start for _, w in plan], x.device, parts)
+    found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
+    offsets = inner.offsets.tolist()
+    owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(plan)]
+    tokens = x.with_values(found.tokens.values.index_select(0, _rows(owned, x.device)))
+    if found.summary is None:
+        return Encoded(tokens)
+    texts = torch.tensor([text for text, _ in plan], device=x.device)
+    shares = [(w.last - w.first) / layout.sizes[t] if layout.sizes[t] else 1.0 for t, w in plan]
+    weights = torch.tensor(shares, dtype=found.summary.dtype, device=x.device)
+    empty = found.summary.new_zeros((layout.texts, *found.summary.shape[1:]))
+    summary = empty.index_add(0, texts, found.summary * weights[:, None])
+    return Encoded(tokens, summary, found.summary_is_node)
+
+
+def _rows(runs: list[tuple[int, int]], device: torch.device) -> Tensor:
+    """The numbers of the rows of runs of rows, each given by its first and how many they are."""
+    return torch.cat([torch.arange(first, first + size, device=device) for first, size in runs])

@@ -1,0 +1,138 @@
+"""MultiLabelClassifier: any number of labels for each text, as a scikit-learn estimator."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.data.label_set import LabelSetExample, label_sets, set_fingerprint
+from headwise.data.split import split_examples
+from headwise.estimators.base import TextEstimator, texts_of, training_folder
+from headwise.recipe import build_recipe
+from headwise.train.label_sets import fit_label_sets
+from headwise.train.model_run import run_json
+from headwise.train.run import choose_settings
+from headwise.train.run_label_sets import by_rarest
+
+
+class MultiLabelClassifier(ClassifierMixin, TextEstimator):
+    """A classifier that says of each label whether a text has it; see `TextEstimator` for its parameters.
+
+    Attributes:
+        classes_: The labels in the order of the columns: sorted names, or the numbers of y's columns.
+        model_: The fitted `headwise.label_set_model.LabelSetModel`.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str] = "multi-label"
+
+    def fit(self, X: Sequence[str], y: Any, *, dev: tuple[Sequence[str], Any] | None = None) -> Self:
+        """Train on texts and their labels.
+
+        Args:
+            X: Texts: a list, an array or a pandas Series of strings.
+            y: Their labels: a list of names for each text (which may be empty), or an indicator matrix
+                `[texts, labels]` of zeros and ones, as scikit-learn's `MultiLabelBinarizer` makes it.
+            dev: Texts and labels that choose the best epoch and set probabilities and thresholds. By
+                default a share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
+
+        Raises:
+            HeadwiseError: A setting is wrong, or the texts are too few to split.
+            TypeError, ValueError: X or y are not what they should be.
+        """
+        layers = self._layers()
+        examples, names = _examples(X, y)
+        if not names:
+            raise ValueError("y has no labels")
+        if dev is None:
+            asked = build_recipe(*layers).split
+            split = split_examples(by_rarest(examples), asked.dev, seed=asked.seed)
+            train, held = ([examples[own.line] for own in part] for part in (split.train, split.dev))
+        else:
+            train, (held, others) = examples, _examples(*dev)
+            if unseen := [name for name in others if name not in set(names)]:
+                raise ValueError(f"labels of dev that y does not have: {unseen}")
+        settings, vectors = choose_settings(len(train), layers)
+        with training_folder() as folder:
+            fitted = fit_label_sets(train, held, names, settings, folder, vectors=vectors)
+        parts = {"train": train, "dev": held}
+        errors = {"before": fitted.calibration_before, "after": fitted.calibration_after}
+        info = {
+            "data": {name: set_fingerprint(part).to_json() for name, part in parts.items()},
+            "training": run_json(settings, fitted.progress, label_matrix=_matrix(y) is not None),
+            "metrics": {
+                "dev": fitted.dev,
+                "calibration": {f"expected_calibration_error_{key}": own for key, own in errors.items()},
+            },
+        }
+        self._take(fitted.model, info)
+        return self
+
+    def predict_proba(self, X: Sequence[str]) -> NDArray[np.float64]:
+        """The calibrated probability of every label, each by itself, `[texts, labels]`."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict_proba(texts_of(X))
+
+    def predict(self, X: Sequence[str]) -> Any:
+        """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
+        else a list with a tuple of names for each text."""
+        given = self.model_.given(self.predict_proba(X))
+        if self._is_matrix:
+            return given.astype(np.int64)
+        return [tuple(self.classes_[row].tolist()) for row in given]
+
+    def score(self, X: Sequence[str], y: Any, sample_weight: Any = None) -> float:
+        """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
+        predicted = label_sets(_examples(X, self.predict(X))[0])
+        true = label_sets(_examples(X, y)[0])
+        right = [set(one) == set(other) for one, other in zip(predicted, true, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        self._is_matrix = info["training"].get("label_matrix") is True
+        self.classes_ = np.array([int(name) for name in model.labels] if self._is_matrix else model.labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _examples(X: Any, y: Any) -> tuple[list[LabelSetExample], list[str]]:
+    """The examples and the names of all labels."""
+    texts, matrix = texts_of(X), _matrix(y)
+    if matrix is not None:
+        names = [str(column) for column in range(matrix.shape[1])]
+        sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
+    else:
+        sets = [_names(labels, place) for place, labels in enumerate(y)]
+        names = sorted({label for own in sets for label in own})
+    check_consistent_length(texts, sets)
+    return [LabelSetExample(text, labels=own) for text, own in zip(texts, sets, strict=True)], names
+
+
+def _matrix(y: Any) -> NDArray[np.bool_] | None:
+    """An indicator matrix, if y is one."""
+    if not (issparse(y) or getattr(y, "ndim", 1) == 2):
+        return None
+    values: Any = np.asarray(y.toarray() if issparse(y) else y)
+    if not np.isin(values, (0, 1)).all():
+        raise ValueError("y is a matrix, but not of zeros and ones")
+    return values.astype(np.bool_)
+
+
+def _names(labels: Any, place: int) -> tuple[str, ...]:
+    if isinstance(labels, str) or not np.iterable(labels):
+        raise TypeError(f"y[{place}] is {labels!r:.80}; expected a list of labels, which may be empty")
+    for label in labels:
+        if not isinstance(label, str):
+            raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts")
+    return tuple(dict.fromkeys(map(str, labels)))

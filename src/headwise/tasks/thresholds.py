@@ -1,0 +1,72 @@
+"""From scores of labels to sets of labels: a threshold for each label, fitted on held-out texts.
+
+Which threshold gives the best F1 depends on the label (Lipton, Elkan, Naryanaswamy; ECML 2014): it is lower
+for labels that are rare or hard. So each has its own, tuned on dev (SCut; Yang, SIGIR 2001), but labels
+with few texts there, whose best threshold is mostly chance: those share one, tuned on all labels together.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.config import check_range
+
+Scores = NDArray[np.floating]
+"""`[texts, labels]`, larger for labels that are more likely."""
+Targets = NDArray[np.bool_]
+"""`[texts, labels]`: whether a text has a label."""
+
+
+@dataclass(frozen=True)
+class ThresholdConfig:
+    """From probabilities to labels: the thresholds that are fitted on dev."""
+
+    min_texts: int = 10
+    """A label with fewer dev texts takes the threshold that is best for all labels together."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "min_texts", low=1)
+
+
+def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> tuple[float, float]:
+    """The threshold with the best F1 of `scores >= threshold`, and that F1.
+
+    It lies halfway between two scores; of equally good ones it is the highest.
+
+    Args:
+        scores: `[n]`, finite.
+        targets: `[n]`.
+
+    Returns:
+        `(threshold, F1)`; above all scores, and 0, where there are no positives.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ranked, hits = scores[order].astype(np.float64), np.cumsum(targets[order])
+    if len(ranked) == 0 or hits[-1] == 0:
+        return (float(scores.max()) + 1e-9 if len(scores) else 0.5), 0.0
+    taken = np.arange(1, len(ranked) + 1)
+    f1 = 2 * hits / (taken + hits[-1])
+    # Equal scores are above the threshold together or not at all.
+    last = np.append(ranked[1:] < ranked[:-1], True)
+    best = int(np.argmax(np.where(last, f1, -1.0)))
+    below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best]
+    return float((ranked[best] + below) / 2), float(f1[best])
+
+
+def fit_thresholds(scores: Scores, targets: Targets, min_texts: int = 10) -> NDArray[np.float64]:
+    """The threshold of each label, `[labels]`.
+
+    Args:
+        scores: Of held-out texts.
+        targets: Their labels.
+        min_texts: See `ThresholdConfig`.
+    """
+    shared = best_threshold(scores.ravel(), targets.ravel())[0]
+    own = [
+        best_threshold(scores[:, label], targets[:, label])[0]
+        if targets[:, label].sum() >= min_texts
+        else shared
+        for label in range(scores.shape[1])
+    ]
+    return np.array(own, dtype=np.float64)

@@ -1,0 +1,198 @@
+"""Training a model of label sets: from labelled texts to a model with thresholds, and its scores on dev."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headwise.data.example import Example
+from headwise.data.label_set import label_sets, set_fingerprint
+from headwise.data.options import SEPARATOR
+from headwise.errors import HeadwiseError
+from headwise.features.embedding import WordEmbedding
+from headwise.features.encoded import batch_of
+from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import Coverage, WordVectors, load_vectors
+from headwise.label_set_model import LabelSetModel
+from headwise.recipe import Recipe
+from headwise.tasks.classify import class_weights
+from headwise.tasks.label_set_metrics import dev_scores, label_set_scores
+from headwise.tasks.label_sets import (
+    binary_calibration_error,
+    fit_binary_mixture,
+    label_set_loss,
+    mean_binary_loss,
+)
+from headwise.tasks.one_vs_rest import fit_label_set_expert
+from headwise.tasks.thresholds import fit_thresholds
+from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
+from headwise.train.loop import Report
+from headwise.train.model_run import train_by
+from headwise.train.state import Progress
+
+
+@dataclass(frozen=True)
+class FittedSets:
+    """A trained model and what is to be said of its training.
+
+    Attributes:
+        model: With its best weights, its temperature and thresholds.
+        progress: Counters and history of the run.
+        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
+        calibration_before: Calibration error on dev of the encoder alone, before a temperature was fitted.
+        calibration_after: Of the whole model.
+        dev: Scores of the whole model on dev, with the thresholds that were tuned there.
+    """
+
+    model: LabelSetModel
+    progress: Progress
+    coverage: Coverage | None
+    calibration_before: float
+    calibration_after: float
+    dev: dict[str, float]
+
+
+class LabelSetObjective:
+    """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
+
+    Args:
+        model: Its features encode the texts.
+        train: Training texts and whether each has each label, `[texts, labels]`.
+        dev: Dev texts likewise.
+    """
+
+    def __init__(
+        self,
+        model: LabelSetModel,
+        train: tuple[Sequence[Example], NDArray[np.bool_]],
+        dev: tuple[Sequence[Example], NDArray[np.bool_]],
+    ):
+        self.model = model
+        self.train_texts, self.dev_texts = (model.features.encode(part) for part in (train[0], dev[0]))
+        self.train_targets, self.dev_targets = train[1], dev[1]
+        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
+            model.embedding.remember([text.spelling for text in (*self.train_texts, *self.dev_texts)])
+        settings = model.config.classifier
+        counts = train[1].sum(0).tolist()
+        self._weights = class_weights(settings.class_weights, model.labels, counts)
+        self._smoothing = settings.label_smoothing
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        device = self.model.device
+        logits = self.model(batch_of([self.train_texts[text] for text in texts], device))
+        targets = torch.from_numpy(self.train_targets[list(texts)].astype(np.float32)).to(device)
+        weights = None if self._weights is None else self._weights.to(device)
+        losses = label_set_loss(logits.float(), targets, label_smoothing=self._smoothing, weights=weights)
+        return losses.sum()
+
+    def evaluate(self) -> Mapping[str, float]:
+        return dev_scores(self.model.logits(self.dev_texts), self.dev_targets)
+
+
+def fit_label_sets(
+    train_examples: Sequence[Example],
+    dev_examples: Sequence[Example],
+    labels: Sequence[str],
+    recipe: Recipe,
+    folder: Path,
+    *,
+    vectors: WordVectors | None = None,
+    separator: str = SEPARATOR,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> FittedSets:
+    """Train a model of label sets.
+
+    Args:
+        train_examples: `LabelSetExample`s.
+        dev_examples: Likewise; they choose the best epoch and set temperature and thresholds.
+        labels: All labels.
+        recipe: The settings.
+        folder: Where the state of the run is kept.
+        vectors: What `recipe.vectors.file` holds; read from there where not given.
+        separator: What the model writes between labels.
+        resume: Go on with the run in `folder`.
+        report: Called after each update and each epoch.
+
+    Raises:
+        HeadwiseError: The data, the settings or a state to resume do not fit.
+    """
+    if not dev_examples:
+        raise HeadwiseError("there are no dev texts to choose the best epoch on", code="HW405")
+    torch.manual_seed(recipe.train.seed)
+    if vectors is None and recipe.vectors.file is not None:
+        vectors = load_vectors(recipe.vectors.file)
+    words = get_tokenizer(recipe.model.words.tokenizer).words
+    vocabulary = new_vocabulary((words(example.text) for example in train_examples), recipe, vectors)
+    model = LabelSetModel(recipe.model, vocabulary, labels, separator=separator)
+    covered = None
+    if vectors is not None and isinstance(model.embedding, WordEmbedding):
+        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    model.to(pick_device(recipe.train.device))
+    parts = {"train": train_examples, "dev": dev_examples}
+    own = {name: (examples, indicators(examples, labels)) for name, examples in parts.items()}
+    objective = LabelSetObjective(model, own["train"], own["dev"])
+    hashes = {name: set_fingerprint(examples).sha256 for name, examples in parts.items()}
+    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
+    targets = objective.dev_targets
+    encoder = model.encoder_logits(objective.dev_texts)
+    before = binary_calibration_error(model.probabilities(encoder), targets)
+    if recipe.model.expert.kind == "linear":
+        add_expert(model, objective, encoder)
+    if model.expert is None:
+        model.temperature, _ = fit_binary_mixture(encoder, None, targets)
+    logits = model.logits(objective.dev_texts)
+    probabilities = model.probabilities(logits)
+    least = recipe.model.thresholds.min_texts
+    model.thresholds = fit_thresholds(probabilities, targets, least).clip(0.0, 1.0).tolist()
+    after = binary_calibration_error(probabilities, targets)
+    scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
+    dev = {
+        "micro_f1": scores.micro_f1,
+        "macro_f1": scores.macro_f1,
+        "subset_accuracy": scores.subset_accuracy,
+        "ranking": scores.ranking,
+        "mean_average_precision": scores.mean_average_precision,
+        "loss": mean_binary_loss(logits / model.temperature, targets),
+    }
+    return FittedSets(model, progress, covered, before, after, dev)
+
+
+def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArray[np.float32]) -> None:
+    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
+
+    Args:
+        model: Trained; left without an expert where dev gives it no say.
+        objective: With the texts.
+        logits: The encoder's on dev.
+    """
+    dev_words = [text.words for text in objective.dev_texts]
+    expert = fit_label_set_expert(
+        ([text.words for text in objective.train_texts], objective.train_targets),
+        (dev_words, objective.dev_targets),
+        max_features=model.config.expert.max_features,
+    )
+    if expert is None:
+        return
+    temperature, weight = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
+    if weight > 0:
+        model.add_expert(expert, weight)
+        model.temperature = temperature
+
+
+def indicators(examples: Sequence[Example], labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether each text has each label, `[texts, labels]`. All labels of the texts must be among them."""
+    number = {label: n for n, label in enumerate(labels)}
+    found = np.zeros((len(examples), len(labels)), dtype=np.bool_)
+    for text, own in enumerate(label_sets(examples)):
+        found[text, [number[label] for label in own]] = True
+    return found

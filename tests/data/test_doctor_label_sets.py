@@ -1,0 +1,50 @@
+"""The doctor's findings on texts with any number of labels."""
+
+from headwise.data.doctor_label_sets import diagnose_label_sets
+
+
+def find(diagnosis, code):
+    return [finding for finding in diagnosis.findings if finding.code == code]
+
+
+def table(write, name: str, rows: list[tuple[str, str]]) -> str:
+    return write(name, "text,labels\n" + "".join(f"{text},{labels}\n" for text, labels in rows))
+
+
+def test_findings(write):
+    rows = [(f"text number {n} of many", "all|x|y" if n % 2 else "all|z") for n in range(20)]
+    rows += [("a same text", "all|z"), ("a same text", "z|all"), ("A same  text", "all|rare")]
+    rows += [("one more text", "all|all|z"), ("and one more", "all|Z")]
+    found = diagnose_label_sets([table(write, "train.csv", rows)])
+    [together] = find(found, "HW167")
+    assert "'x' and 'y' (10)" in together.message
+    assert "z" not in together.message
+    [clash] = find(found, "HW154")
+    assert clash.where[0].endswith("22 (all + z), 23 (z + all), 24 (all + rare)")
+    [everywhere] = find(found, "HW162")
+    assert (everywhere.severity, "'all'" in everywhere.message) == ("warning", True)
+    [rare] = find(found, "HW155")
+    assert "2 labels with fewer than 5 texts: 'Z' (1), 'rare' (1)" in rare.message
+    [repeated] = find(found, "HW169")
+    assert repeated.where[0].endswith("train.csv:25")
+    assert find(found, "HW156")
+    assert not find(found, "HW168")
+    assert [name for name, _, _ in found.files[0].classes][:2] == ["all", "z"]
+
+
+def test_texts_without_labels_are_told(write):
+    rows = [(f"text number {n}", "a|b" if n % 3 else "") for n in range(12)]
+    [found] = find(diagnose_label_sets([table(write, "f.csv", rows)]), "HW168")
+    assert (found.severity, "4 texts without a label (33.3%)" in found.message) == ("info", True)
+    bare = [(f"text number {n}", "") for n in range(5)]
+    path = table(write, "g.csv", bare)
+    assert find(diagnose_label_sets([path]), "HW163")
+
+
+def test_between_files_and_damaged_ones(write):
+    one = table(write, "train.csv", [(f"text {n}", "a|b") for n in range(6)])
+    other = table(write, "test.csv", [("text 3", "a"), ("text 9", "a|c"), ("text, with a comma", "a")])
+    found = diagnose_label_sets([one, other])
+    assert "with the label 'c', unseen in train" in find(found, "HW161")[0].message
+    assert find(found, "HW160")
+    assert find(found, "HW110")

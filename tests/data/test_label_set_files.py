@@ -1,0 +1,139 @@
+"""Files of texts with any number of labels."""
+
+import pytest
+
+from headwise.data.errors import DataError
+from headwise.data.label_set import LabelSetData, label_sets, set_fingerprint
+from headwise.data.label_set_files import check_label_sets, read_label_sets, separator_for
+from headwise.data.options import LabelSetOptions
+from headwise.data.tasks import infer_task
+from headwise.errors import ConfigError
+
+
+def sets(data: LabelSetData) -> list[tuple[str, ...]]:
+    return label_sets(data.examples)
+
+
+CSV = "review,topics\ngood one,a|b\nbad one,\nlate one,b | a|b\nnone here,c\nmore of it,|c\n"
+
+
+def test_a_table(write):
+    data = read_label_sets(write("f.csv", CSV))
+    assert sets(data) == [("a", "b"), (), ("b", "a"), ("c",), ("c",)]
+    assert [example.line for example in data.examples] == [2, 3, 4, 5, 6]
+    assert {example.label for example in data.examples} == {None}
+    assert data.labels == {"a": 2, "b": 2, "c": 2}
+    assert data.repeated == (4, 6)
+    assert any("texts without a label, which is an answer like others: 1" in note for note in data.notes)
+    assert any("labels guessed to be in the column 'topics'" in note for note in data.notes)
+
+
+def test_another_separator(write):
+    path = write("f.csv", CSV.replace("|", ";"))
+    assert sets(read_label_sets(path, LabelSetOptions(label_separator=" ; ")))[0] == ("a", "b")
+    assert sets(read_label_sets(path))[0] == ("a;b",)
+    with pytest.raises(ConfigError, match="label_separator"):
+        LabelSetOptions(label_separator=" ")
+
+
+def test_lists_in_jsonl(write):
+    lines = (
+        '{"text": "x", "id": "q|r", "tags": ["b|c", "a"]}\n'
+        '{"text": "y", "id": "s|q", "tags": []}\n'
+        '{"text": "z", "id": "r|s", "tags": [1, "a", "a", ""]}\n'
+    )
+    data = read_label_sets(write("f.jsonl", lines))
+    assert sets(data) == [("b|c", "a"), (), ("1", "a")]
+    assert data.columns.label == "tags"
+    assert data.repeated == (3,)
+    assert separator_for(LabelSetOptions(), data) == ";"
+    assert separator_for(LabelSetOptions(label_separator="|"), data) == "|"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "message"),
+    [
+        ("null", "HW120", r"a null.*write \[\]"),
+        ('["a", ["b"]]', "HW123", r"the label \[\"b\"\]; expected a text"),
+        ('["a", null]', "HW123", "the label null"),
+        ('{"a": 1}', "HW123", "the labels .*; expected a list of texts"),
+    ],
+)
+def test_what_is_no_list_of_labels(write, value, code, message):
+    lines = '{"text": "x", "labels": ["a"]}\n{"text": "y", "labels": ' + value + "}\n"
+    path = write("f.jsonl", lines)
+    with pytest.raises(DataError, match=message) as raised:
+        read_label_sets(path, LabelSetOptions(label_column="labels"))
+    assert (raised.value.code, raised.value.line) == (code, 2)
+    found: list[DataError] = []
+    assert len(read_label_sets(path, LabelSetOptions(label_column="labels"), found.append).examples) == 1
+    assert len(found) == 1
+
+
+def test_a_missing_field(write):
+    path = write("f.jsonl", '{"text": "x", "labels": ["a"]}\n{"text": "y"}\n')
+    with pytest.raises(DataError, match=r"f\.jsonl:2.*no field 'labels'"):
+        read_label_sets(path)
+
+
+def test_fasttext(write):
+    lines = "__label__a __label__b-c some\ttext\nno label here\n__label__a\t__label__a text\n__label__d\n"
+    data = read_label_sets(write("f.txt", lines), LabelSetOptions(format="fasttext"))
+    assert sets(data) == [("a", "b-c"), (), ("a",), ("d",)]
+    assert [example.text for example in data.examples] == ["some\ttext", "no label here", "text", ""]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "task"),
+    [
+        ("f.csv", CSV + "x,a\ny,c|b\n", "multi-label"),
+        ("f.csv", "text,label\n" + "one,a|b\ntwo,c|d\nthree,e|f\n", "classify"),  # parts do not recur
+        (
+            "f.csv",
+            "text,label\nsome text,a\nother text,b\nthird,a|b\nfourth,b\nfifth,a\n",
+            "classify",
+        ),  # once
+        ("f.csv", "text,label\nsome | text,a\nother | text,b\nthird | text,a\nfourth,b\n", "classify"),
+        ("f.csv", "text,label\nsome text,a\nother text,b\nthird,a\nfourth,b\nfifth,a\n", "classify"),
+        ("f.jsonl", '{"text": "x", "labels": ["a"]}\n{"text": "y", "labels": []}\n', "multi-label"),
+        ("f.jsonl", '{"text": "x", "label": "a", "tags": ["a"]}\n' * 3, "classify"),
+        ("f.jsonl", '{"text": "x", "label": "a"}\n{"text": "y", "label": "b"}\n', "classify"),
+        ("f.txt", "__label__a one text\n__label__a __label__b two\n", "multi-label"),
+        ("f.txt", "__label__a one text\n__label__b two\n", "classify"),
+        (
+            "f.tsv",
+            "a|b\tone text it is\nb\ttwo texts\na\tthree of them\na|b\tfour of them\nb\tfive\n",
+            "multi-label",
+        ),
+    ],
+)
+def test_the_task_of_a_file(write, name, content, task):
+    found, why = infer_task(write(name, content), {})
+    assert found == task, why
+    assert bool(why) == (task == "multi-label")
+
+
+def test_a_separator_that_is_named_says_it(write):
+    assert infer_task(write("f.csv", "text,label\nx,a\n"), {"label_separator": ";"})[0] == "multi-label"
+    found = infer_task(write("g.csv", CSV.replace("|", ";") + "x,a\n"), {})
+    assert found == ("classify", "")
+
+
+def test_unknown_labels(write):
+    train = read_label_sets(write("train.csv", CSV))
+    check_label_sets(train, read_label_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
+    other = read_label_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
+    message = r"test\.csv:3: the label 'aa' does not occur in .*\(nor do those of 1 more.*did you mean 'a'"
+    with pytest.raises(DataError, match=message) as raised:
+        check_label_sets(train, other)
+    assert raised.value.code == "HW140"
+
+
+def test_fingerprints_see_the_sets_but_not_their_order(write):
+    one, two, three = (
+        set_fingerprint(read_label_sets(write(f"{n}.csv", "text,labels\nx y,b|a\nz,\n" + more)).examples)
+        for n, more in enumerate(["w,a|b\n", "w,b|a\n", "w,a\n"])
+    )
+    assert one == two
+    assert one.sha256 != three.sha256
+    assert (one.texts, one.labels, three.labels) == (3, {"a": 2, "b": 2}, {"a": 2, "b": 1})

@@ -1,0 +1,75 @@
+"""MultiLabelClassifier: lists of labels, indicator matrices, scikit-learn's tools."""
+
+import random
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from headwise import MultiLabelClassifier
+
+NAMES = ["rain", "sun", "wind"]
+
+
+def data(count: int, seed: int = 0):
+    chance = random.Random(seed)
+    sets = [[name for name in NAMES if chance.random() < 0.4] for _ in range(count)]
+    texts = [" ".join([*own, *chance.choices("abcdef", k=4), f"{seed}-{n}"]) for n, own in enumerate(sets)]
+    return texts, sets
+
+
+@pytest.fixture(scope="module")
+def fitted(tiny) -> MultiLabelClassifier:
+    return MultiLabelClassifier(recipe=tiny, epochs=3).fit(*data(200))
+
+
+def test_lists_of_labels(fitted):
+    X, y = data(50, 1)
+    assert fitted.classes_.tolist() == NAMES
+    predicted = fitted.predict(X)
+    assert fitted.score(X, y) > 0.8
+    assert fitted.score(X, y) == np.mean([set(a) == set(b) for a, b in zip(predicted, y, strict=True)])
+    given = fitted.predict_proba(X) >= fitted.model_.thresholds
+    assert (
+        MultiLabelBinarizer(classes=NAMES).fit_transform(predicted).tolist() == given.astype(int).tolist()
+    )
+    assert fitted.predict([]) == []
+
+
+def test_indicator_matrices(tiny, tmp_path):
+    X, sets = data(120)
+    y = MultiLabelBinarizer(classes=NAMES).fit_transform(sets)
+    one, other = (MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, own) for own in (y, csr_matrix(y)))
+    predicted = one.predict(X)
+    assert (predicted.dtype, predicted.shape) == (np.int64, y.shape)
+    np.testing.assert_array_equal(predicted, other.predict(X))
+    assert one.classes_.tolist() == [0, 1, 2]
+    one.save(tmp_path / "m")
+    np.testing.assert_array_equal(MultiLabelClassifier.load(tmp_path / "m").predict(X), predicted)
+    assert np.isfinite(cross_val_score(MultiLabelClassifier(recipe=tiny, epochs=1), X, y, cv=2)).all()
+
+
+def test_dev_texts_and_folder(tiny, tmp_path):
+    model = MultiLabelClassifier(recipe=tiny, epochs=1).fit(*data(60), dev=data(20, 1))
+    model.save(tmp_path / "m")
+    assert MultiLabelClassifier.load(tmp_path / "m").predict(data(9, 2)[0]) == model.predict(data(9, 2)[0])
+    with pytest.raises(ValueError, match="labels of dev that y does not have"):
+        MultiLabelClassifier(recipe=tiny).fit(*data(60), dev=(["x"], [["hail"]]))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ("one", [["a"]], TypeError, "X is one text"),
+        (["one", "two"], ["a", "b"], TypeError, "expected a list of labels"),
+        (["one", "two"], [["a"], [1]], TypeError, "expected texts"),
+        (["one"], [["a"], []], ValueError, "inconsistent numbers of samples"),
+        (["one", "two"], [[], []], ValueError, "y has no labels"),
+        (["one", "two"], np.array([[0, 2], [1, 0]]), ValueError, "not of zeros and ones"),
+    ],
+)
+def test_what_cannot_be_fitted(tiny, X, y, error, message):
+    with pytest.raises(error, match=message):
+        MultiLabelClassifier(recipe=tiny).fit(X, y)
