@@ -243,7 +243,8 @@ def recipe_layers(task: str, system: str) -> list[dict]:
 def collect(tasks: list[str], systems: list[str]) -> dict[str, dict[str, list[dict]]]:
     """Cached results of the recipes as they are now, by data set and system, in the order of the seeds."""
     found: dict[str, dict[str, list[dict]]] = {task: {system: [] for system in systems} for task in tasks}
-    for path in sorted(CACHE.glob("*.json")):
+    files = [path for task in tasks for path in CACHE.glob(f"{task.replace('/', '-')}-*.json")]
+    for path in sorted(files):
         result = json.loads(path.read_text())
         task, system = result["task"], result["system"]
         if task not in found or system not in found[task]:

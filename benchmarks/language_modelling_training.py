@@ -11,16 +11,16 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.data.streams import Parts, count_symbols, read_stream
+from headwise.data.streams import Stream, count_symbols, read_stream
 from headwise.data.symbols import choose_symbols
 from headwise.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
 from headwise.errors import HeadwiseError
@@ -35,8 +35,10 @@ TEXTS = {
     "ptb": [f"ptb_lm/ptb.zip!ptb.{part}.txt" for part in ("train", "valid", "test")],
 }
 MODELS = ("transformer", "bp-transformer")
+POSITIONS = ("distance", "alibi", "rotary", "sinusoidal")
 SAVE_EVERY = 20.0  # seconds
 WARMUP = 0.1  # share of the run
+DEV = 100_000  # characters of the dev text that settings are chosen by
 
 
 class Stopped(Exception):
@@ -63,17 +65,18 @@ class Settings:
     rate: float
     seed: int
     threads: int
+    positions: str = "sinusoidal"
     minutes: float = 0.0
 
     @property
     def shape(self) -> str:
-        k = f"k{self.k}" if self.model == "bp-transformer" else ""
-        return f"{self.layers}x{self.width}{k}"
+        kind = f"k{self.k}" if self.model == "bp-transformer" else f"-{self.positions}"
+        return f"{self.layers}x{self.width}{kind}"
 
     @property
     def name(self) -> str:
         length = f"{self.minutes:.2f}min" if self.minutes else f"{self.steps}"
-        return f"{self.data}-{self.context}-{self.model}-{self.shape}-{length}-{self.seed}"
+        return f"{self.data}-{self.context}-{self.model}-{self.shape}-{self.rate:g}-{length}-{self.seed}"
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -83,11 +86,16 @@ class Settings:
 
     @property
     def encoder(self) -> EncoderConfig:
-        """The same sizes for both; nothing is dropped, for no text is seen twice."""
+        """The same sizes for both; nothing is dropped, for a run sees the text once or twice."""
         sizes: dict[str, Any] = {"width": self.width, "layers": self.layers, "heads": self.width // 32}
         sizes |= {"head_size": 32, "feedforward": 4 * self.width, "dropout": 0.0}
         if self.model == "transformer":
-            return TransformerConfig(**sizes, classification_node=False, priors=("forward",))
+            return TransformerConfig(
+                **sizes,
+                classification_node=False,
+                priors=causal_priors(self.positions, sizes["heads"]),
+                positions="sinusoidal" if self.positions == "sinusoidal" else "none",
+            )
         clip = max(0, int(math.log2(max(1, self.context / self.k))) - 1)  # as in the paper
         return BPTransformerConfig(**sizes, k=self.k, clip=clip, causal=True, attention_dropout=0.0)
 
@@ -95,6 +103,28 @@ class Settings:
     def model_config(self) -> ModelConfig:
         language = LanguageConfig(context=self.context, dropout=0.0)
         return ModelConfig(task="language-model", encoder=self.encoder, language=language)
+
+
+def causal_priors(positions: str, heads: int) -> tuple[str, ...]:
+    """How heads that look back know the order.
+
+    `distance` is ALiBi with steeper slopes: 4, 1, 1/4, 1/16, ... ALiBi's begin at 1/4 with four heads, so
+    that none can look at the character before alone.
+    """
+    return {
+        "distance": tuple(f"forward + word-distance({4.0 ** (1 - head):g})" for head in range(heads)),
+        "alibi": (f"alibi({heads}, left)",),
+        "rotary": ("forward + rotary",),
+        "sinusoidal": ("forward",),
+    }[positions]
+
+
+class Parts(NamedTuple):
+    """The parts of a text."""
+
+    train: Stream
+    dev: Stream
+    test: Stream
 
 
 @dataclass
@@ -119,8 +149,9 @@ def read_parts(data: str) -> Parts:
     return Parts(*(read_stream(path, symbols) for path in paths))
 
 
-def train(settings: Settings, cache: Path) -> dict[str, Any]:
-    """A run, or what is left of it; its scores and what they cost.
+def train(settings: Settings, cache: Path, *, on_dev: bool = False) -> dict[str, Any]:
+    """A run, or what is left of it; its scores on the test text (or on a part of the dev text, to choose
+    settings by), and what they cost.
 
     Raises:
         Stopped: A signal came.
@@ -137,7 +168,7 @@ def train(settings: Settings, cache: Path) -> dict[str, Any]:
             run.save_if_due()
     run.save()
     began = time.process_time()
-    test = run.model.score(parts.test)
+    test = run.model.score(replace(parts.dev, ids=parts.dev.ids[:DEV]) if on_dev else parts.test)
     counters = run.counters
     done = counters.step * run.windows * run.size
     result = {

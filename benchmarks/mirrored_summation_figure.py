@@ -86,13 +86,14 @@ def picture(points: Sequence[Point], length: int, title: str) -> str:
     """Mean errors over K as SVG, on a logarithmic scale, with chance and the best linear guess."""
     means = {model: _means(points, model) for model in MODELS}
     terms = sorted({point.terms for point in points})
-    steps = range(terms[0], terms[-1] + 1)
+    first, last = max(1, min(terms[0], terms[-1] - 1)), terms[-1]  # one K stands at the right end
+    steps = range(first, last + 1)
     levels = {name: [(k, f(k, length)) for k in steps] for name, f in _LEVELS.items()}
     shown = [e for curve in (*means.values(), *levels.values()) for _, e in curve]
     low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))
 
     def x(k: int) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (k - terms[0]) / max(terms[-1] - terms[0], 1)
+        return LEFT + (WIDTH - LEFT - RIGHT) * (k - first) / max(last - first, 1)
 
     def y(error: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (high - math.log10(error)) / max(high - low, 1)

@@ -180,6 +180,8 @@ def test_files_that_do_not_fit_the_model(run, folder, tmp_path):
 
 def test_doctor(run, folder):
     code, out, err = run("doctor", folder / "train.csv", folder / "test.csv")
+    assert "features in columns" in out
+    assert "bags  distinct  empty  instances: min" in out
     assert code == 0
     assert "task bags guessed" in err
     assert "Nothing to complain about" in out

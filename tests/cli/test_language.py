@@ -57,7 +57,7 @@ def test_train_tells(folder, capsys, tmp_path):
 def test_defaults_are_an_encoder_that_looks_back(folder):
     config = json.loads((folder / "plain" / "config.json").read_text())["model"]
     assert config["encoder"]["name"] == "transformer"
-    assert config["encoder"]["priors"] == ["forward"]
+    assert config["encoder"]["priors"] == ["forward + word-distance(1)", "forward"]
     assert json.loads((folder / "bpt" / "config.json").read_text())["model"]["encoder"]["causal"] is True
 
 
@@ -152,3 +152,17 @@ def test_a_run_that_was_stopped(folder, capsys, tmp_path, monkeypatch):
     assert run(capsys, *arguments, "--resume")[0] == 0
     whole = (folder / "plain" / "model.safetensors").read_bytes()
     assert (tmp_path / "m" / "model.safetensors").read_bytes() == whole
+
+
+def test_doctor(folder, capsys):
+    code, out, _ = run(capsys, "doctor", folder / "text.txt", "--task", "language-model")
+    assert code == 0
+    assert "format plain text\n" in out
+    assert "lines  distinct  empty  words: min" in out
+    assert "character" in out
+
+
+def test_a_file_without_labels_hints_at_the_task(folder, capsys, tmp_path):
+    code, _, err = run(capsys, "train", folder / "text.txt", "-o", tmp_path / "m")
+    assert code == 2
+    assert "--task language-model for plain text" in " ".join(err.split())

@@ -416,7 +416,7 @@ def test_killed_and_resumed_is_the_same_run(files, spawn, whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("seconds", ["0", "0.2"])
 def test_killed_many_times(files, spawn, whole, seed, seconds):
     """How often the state is saved is part of the settings, but not of the weights."""

@@ -174,6 +174,16 @@ def test_tables_from_the_code_are_up_to_date(page):
     assert make["with_tables"](read(page)) == read(page), "run: python docs/make_tables.py"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_still_to_be_written(page):
+    own = BLOCK.sub("", read(page))
+    assert not re.findall(
+        r"(?i:not measured yet)|^[A-Z]{3,}$|\b(?:TODO|TBD|FIXME|XXX)\b", own, re.MULTILINE
+    )
+    for name, content in re.findall(r"<!-- table: ([^\n>]+) -->\n(.*?)<!-- end -->", own, re.DOTALL):
+        assert len(re.findall(r"^\|", content, re.MULTILINE)) > 2, f"the table {name} is empty"
+
+
 def test_pictures_are_up_to_date():
     pictures = runpy.run_path(str(DOCS / "make_images.py"))["pictures"]()
     found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()}

@@ -2,13 +2,16 @@
 
 import json
 import math
+import random
+import zipfile
+from pathlib import Path
 
 import pytest
 import torch
 
 from headwise.data.errors import DataError
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.recipe import build_recipe
+from headwise.recipe import build_recipe, read_recipe
 from headwise.store import load_model, read_info
 from headwise.store.errors import StoreError
 from headwise.train.run_language import frequencies, read_texts, run_language
@@ -57,6 +60,20 @@ def test_parts_as_files(file, tmp_path):
     # All bytes are known, for there is no symbol for unknown ones.
     found = read_texts(file, str(other), str(other), recipe_of(language={"unit": "bytes"}))
     assert found.dev.symbols.decode(found.dev.ids) == "the fox\n" * 20
+
+
+def test_enwik8_in_small(tmp_path):
+    """The recipe's parts of the file as it is published: 90, 5 and 5 of a hundred; all bytes are known."""
+    data = random.Random(0).randbytes(2000)
+    with zipfile.ZipFile(tmp_path / "enwik8.zip", "w") as zipped:
+        zipped.writestr("enwik8", data)
+    recipe = build_recipe(read_recipe(Path("enwik8-bp-transformer")))
+    texts = read_texts(str(tmp_path / "enwik8.zip"), None, None, recipe)
+    parts = (texts.train, texts.dev, texts.test)
+    assert [len(part) for part in parts] == [1800, 100, 100]
+    names = texts.train.symbols.names
+    assert sorted(map(ord, names)) == sorted(set(data))
+    assert b"".join(names[i].encode("latin-1") for part in parts for i in part.ids) == data
 
 
 def test_words(file):
