@@ -2,6 +2,7 @@ import csv
 import io
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,8 @@ def spawn(tmp_path):
     """Start `python -m headwise` as a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
     started = []
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so where a shell started the tests with &
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def spawn(*arguments, **options) -> subprocess.Popen:
         command = [sys.executable, "-m", "headwise", *map(str, arguments)]
