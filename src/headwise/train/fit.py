@@ -14,7 +14,7 @@ from headwise.features.embedding import WordEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
+from headwise.model import Model, TextModel
 from headwise.recipe import Recipe
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
@@ -161,9 +161,7 @@ def new_model(
     tokenizer = get_tokenizer(recipe.model.words.tokenizer)
     vocabulary = new_vocabulary(map(tokenizer.words, texts), recipe, vectors)
     model = Model(recipe.model, vocabulary, labels)
-    if vectors is None or not isinstance(model.embedding, WordEmbedding):
-        return model, None
-    return model, start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    return model, start_from_vectors(model, vectors, recipe.train.seed)
 
 
 def new_vocabulary(
@@ -191,12 +189,14 @@ def new_vocabulary(
     )
 
 
-def start_from_vectors(
-    embedding: WordEmbedding, vocabulary: Vocabulary, vectors: WordVectors, seed: int
-) -> Coverage:
-    """Put pretrained vectors in place; returns how many of the training words have one."""
+def start_from_vectors(model: TextModel, vectors: WordVectors | None, seed: int) -> Coverage | None:
+    """Put pretrained vectors in place; returns how many of the training words have one. None where there
+    are no vectors, or the model has no place for them."""
+    if vectors is None or not isinstance(model.embedding, WordEmbedding):
+        return None
+    vocabulary = model.features.vocabulary
     matrix, _ = matrix_for(vocabulary, vectors, seed=seed)
-    embedding.start_from(torch.from_numpy(matrix))
+    model.embedding.start_from(torch.from_numpy(matrix))
     counts = dict(zip(vocabulary.words[1:], vocabulary.counts[1:], strict=True))
     return coverage(vectors, {word: count for word, count in counts.items() if count})
 

@@ -13,7 +13,6 @@ from headwise.data.example import Example
 from headwise.data.label_set import label_sets, set_fingerprint
 from headwise.data.options import SEPARATOR
 from headwise.errors import HeadwiseError
-from headwise.features.embedding import WordEmbedding
 from headwise.features.encoded import batch_of
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
@@ -134,9 +133,7 @@ def fit_label_sets(
     words = get_tokenizer(recipe.model.words.tokenizer).words
     vocabulary = new_vocabulary((words(example.text) for example in train_examples), recipe, vectors)
     model = LabelSetModel(recipe.model, vocabulary, labels, separator=separator)
-    covered = None
-    if vectors is not None and isinstance(model.embedding, WordEmbedding):
-        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    covered = start_from_vectors(model, vectors, recipe.train.seed)
     model.to(pick_device(recipe.train.device))
     parts = {"train": train_examples, "dev": dev_examples}
     own = {name: (examples, indicators(examples, labels)) for name, examples in parts.items()}

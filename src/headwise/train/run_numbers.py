@@ -16,7 +16,6 @@ from headwise.data.numbers import numbers_of
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.features.embedding import WordEmbedding
 from headwise.features.encoded import batch_of
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
@@ -177,9 +176,7 @@ def fit_numbers(
     words = get_tokenizer(recipe.model.words.tokenizer).words
     vocabulary = new_vocabulary((words(example.text) for example in texts.train), recipe, vectors)
     model = Regressor(recipe.model, vocabulary, Scale.of(targets))
-    covered = None
-    if vectors is not None and isinstance(model.embedding, WordEmbedding):
-        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    covered = start_from_vectors(model, vectors, recipe.train.seed)
     model.to(pick_device(recipe.train.device))
     objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
     hashes = {name: fingerprint(getattr(texts, name)).sha256 for name in ("train", "dev")}

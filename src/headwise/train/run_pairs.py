@@ -13,7 +13,6 @@ from headwise.data.fingerprint import Fingerprint
 from headwise.data.pair import Pair
 from headwise.data.pair_split import fingerprint_pairs
 from headwise.errors import HeadwiseError
-from headwise.features.embedding import WordEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, load_vectors
 from headwise.features.vocabulary import Vocabulary
@@ -127,7 +126,7 @@ def _fit_labels(
     labels = label_names([Example("", pair.label) for pair in parts.train])
     vocabulary = pair_vocabulary(parts.train, recipe, vectors)
     model = PairModel(recipe.model, vocabulary, labels)
-    covered = _prepare(model, vocabulary, recipe, vectors)
+    covered = _prepare(model, recipe, vectors)
     targets = label_numbers(parts.dev, labels)
     objective = PairObjective(
         model, (parts.train, label_numbers(parts.train, labels)), (parts.dev, targets)
@@ -180,7 +179,7 @@ def _fit_scores(
     targets, dev_targets = scores_of(parts.train), scores_of(parts.dev)
     vocabulary = pair_vocabulary(parts.train, recipe, vectors)
     model = PairScorer(recipe.model, vocabulary, Scale.of(targets))
-    covered = _prepare(model, vocabulary, recipe, vectors)
+    covered = _prepare(model, recipe, vectors)
     objective = PairScoreObjective(model, (parts.train, targets), (parts.dev, dev_targets))
     progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
     dev = number_scores(model.scores(objective.dev_pairs), dev_targets, model.scale)
@@ -194,13 +193,9 @@ def pair_vocabulary(pairs: Sequence[Pair], recipe: Recipe, vectors: WordVectors 
     return new_vocabulary(texts, recipe, vectors)
 
 
-def _prepare(
-    model: PairReader, vocabulary: Vocabulary, recipe: Recipe, vectors: WordVectors | None
-) -> Coverage | None:
+def _prepare(model: PairReader, recipe: Recipe, vectors: WordVectors | None) -> Coverage | None:
     """Put the pretrained vectors in place, and the model on its device."""
-    covered = None
-    if vectors is not None and isinstance(model.embedding, WordEmbedding):
-        covered = start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    covered = start_from_vectors(model, vectors, recipe.train.seed)
     model.to(pick_device(recipe.train.device))
     return covered
 

@@ -16,7 +16,6 @@ from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.alphabet import Alphabet
-from headwise.features.embedding import WordEmbedding
 from headwise.features.parse_files import read_parses
 from headwise.features.vectors import Coverage, WordVectors
 from headwise.recipe import Recipe
@@ -235,9 +234,7 @@ def new_tagger(
     words = (word for own in sentences for word in own.tokens)
     alphabet = Alphabet.build(words, min_count=config.characters.min_count)
     model = TagModel(config, vocabulary, sorted(tags, key=lambda tag: (tag != "O", tag)), scheme, alphabet)
-    if vectors is None or not isinstance(model.embedding, WordEmbedding):
-        return model, None
-    return model, start_from_vectors(model.embedding, vocabulary, vectors, recipe.train.seed)
+    return model, start_from_vectors(model, vectors, recipe.train.seed)
 
 
 def judge_baseline(sentences: Sentences, test: TagEvaluation | None) -> TagRival:
