@@ -2,10 +2,11 @@
 
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from pathlib import PurePath
+from typing import TypeVar
 
 from headwise.data.checks import check_file, count
 from headwise.data.dataset import Dataset
@@ -15,6 +16,8 @@ from headwise.data.errors import DataError
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.overlap import check_files
 from headwise.data.read import read_examples
+
+Data = TypeVar("Data")
 
 ROLES = ("train", "dev", "test")
 MOST_PROBLEMS = 20  # unusable records that are told one by one, a file
@@ -34,7 +37,7 @@ def diagnose(datasets: Mapping[str, Dataset]) -> Diagnosis:
     reports, findings = [], []
     for role, data in datasets.items():
         words = [len(example.text.split()) for example in data.examples]
-        reports.append(_report(role, data, words))
+        reports.append(file_report(role, data, words))
         findings += check_file(role, data, words)
     findings += check_files(datasets)
     return Diagnosis(tuple(reports), sort_findings(findings))
@@ -46,16 +49,30 @@ def diagnose_files(paths: Sequence[str], options: ReadOptions = DEFAULT) -> Diag
     A record that cannot be used is left out and reported, and a file that is not in the given
     encoding is read with replacement characters, so that one run tells as much as it can.
     """
-    datasets, problems = {}, []
+    datasets, problems = read_files(paths, lambda path, errors: _read(path, options, errors))
+    diagnosis = diagnose(datasets)
+    return replace(diagnosis, findings=sort_findings([*problems, *diagnosis.findings]))
+
+
+def read_files(
+    paths: Sequence[str], read: Callable[[str, list[DataError]], Data]
+) -> tuple[dict[str, Data], list[Finding]]:
+    """Files by their role, those that can be read; and findings on what cannot.
+
+    Args:
+        paths: The files.
+        read: Reads a file, and lists the records that cannot be used.
+    """
+    files: dict[str, Data] = {}
+    problems: list[Finding] = []
     for role, path in zip(guess_roles(paths), paths, strict=True):
         errors: list[DataError] = []
         try:
-            datasets[role] = _read(path, options, errors)
+            files[role] = read(path, errors)
         except DataError as error:
             errors.append(error)
         problems += as_findings(errors)
-    diagnosis = diagnose(datasets)
-    return replace(diagnosis, findings=sort_findings([*problems, *diagnosis.findings]))
+    return files, problems
 
 
 def guess_roles(paths: Sequence[str]) -> list[str]:
@@ -107,7 +124,8 @@ def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: _ORDER.index(finding.severity)))
 
 
-def _report(role: str, data: Dataset, words: Sequence[int]) -> FileReport:
+def file_report(role: str, data: Dataset, words: Sequence[int]) -> FileReport:
+    """The facts about a file of texts."""
     texts = len(data.examples)
     return FileReport(
         role=role,

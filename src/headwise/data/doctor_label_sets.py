@@ -7,7 +7,7 @@ from itertools import combinations
 
 from headwise.data.checks import RARE, SHOWN, check_file, count, places, some
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
-from headwise.data.doctor import as_findings, guess_roles, measure, sort_findings
+from headwise.data.doctor import file_report, read_files, sort_findings
 from headwise.data.duplicates import same_texts
 from headwise.data.errors import DataError
 from headwise.data.label_set import LabelSetData, label_sets
@@ -23,20 +23,12 @@ _TOGETHER = 5  # texts from which labels that always stand together are told of
 
 def diagnose_label_sets(paths: Sequence[str], options: LabelSetOptions = DEFAULT) -> Diagnosis:
     """Read and examine files; what cannot be read becomes a finding."""
-    files: dict[str, LabelSetData] = {}
-    problems: list[Finding] = []
-    for role, path in zip(guess_roles(paths), paths, strict=True):
-        errors: list[DataError] = []
-        try:
-            files[role] = _read(path, options, errors)
-        except DataError as error:
-            errors.append(error)
-        problems += as_findings(errors)
+    files, problems = read_files(paths, lambda path, errors: _read(path, options, errors))
     reports: list[FileReport] = []
     findings = [*problems]
     for role, data in files.items():
         words = [len(example.text.split()) for example in data.examples]
-        reports.append(_report(role, data, words))
+        reports.append(file_report(role, data, words))
         findings += [own for own in check_file(role, data, words) if own.code not in _OWN]
         findings += _check_sets(role, data)
     findings += _between(files)
@@ -122,21 +114,3 @@ def _together(data: LabelSetData) -> Iterator[Finding]:
         message = f"labels that never stand without each other: {some(found)}"
         fix = "they say the same; one of them is enough"
         yield Finding("info", "HW167", message, (data.path,), fix)
-
-
-def _report(role: str, data: LabelSetData, words: Sequence[int]) -> FileReport:
-    texts = len(data.examples)
-    return FileReport(
-        role=role,
-        path=data.path,
-        format=data.format,
-        text_column=data.columns.text,
-        label_column=data.columns.label,
-        texts=texts,
-        distinct=len(same_texts(data.examples)),
-        empty=data.empty,
-        skipped=data.skipped,
-        words=measure(words),
-        classes=tuple((label, n, n / texts) for label, n in data.labels.items()),
-        notes=data.notes,
-    )

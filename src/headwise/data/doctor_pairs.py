@@ -8,7 +8,7 @@ from headwise.data.checks import check_file, count, places
 from headwise.data.columns import Columns
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
-from headwise.data.doctor import as_findings, guess_roles, measure, sort_findings
+from headwise.data.doctor import measure, read_files, sort_findings
 from headwise.data.doctor_numbers import OF_CLASSES
 from headwise.data.duplicates import normal_text, same_texts
 from headwise.data.errors import DataError
@@ -26,15 +26,7 @@ _MOST = 20_000  # pairs that it is measured on
 
 def diagnose_pairs(paths: Sequence[str], options: PairOptions = DEFAULT) -> Diagnosis:
     """Read and examine files of text pairs; what cannot be read becomes a finding."""
-    files: dict[str, PairData] = {}
-    problems: list[Finding] = []
-    for role, path in zip(guess_roles(paths), paths, strict=True):
-        errors: list[DataError] = []
-        try:
-            files[role] = _read(path, options, errors)
-        except DataError as error:
-            errors.append(error)
-        problems += as_findings(errors)
+    files, problems = read_files(paths, lambda path, errors: _read(path, options, errors))
     scored = any(look_like_scores(data.labels) for data in files.values())
     whole = {role: _as_dataset(data) for role, data in files.items()}
     findings: list[Finding] = []

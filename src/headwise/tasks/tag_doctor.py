@@ -8,7 +8,7 @@ from headwise.data.checks import count
 from headwise.data.columns import Columns
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
-from headwise.data.doctor import as_findings, guess_roles, measure, sort_findings
+from headwise.data.doctor import measure, read_files, sort_findings
 from headwise.data.duplicates import same_texts
 from headwise.data.errors import DataError
 from headwise.data.example import Example
@@ -25,15 +25,7 @@ _SHOWN = 5  # places
 
 def diagnose_tagged(paths: Sequence[str], options: TagOptions = DEFAULT) -> Diagnosis:
     """Read and examine files of tagged sentences; what cannot be read becomes a finding."""
-    files: dict[str, TaggedData] = {}
-    problems: list[Finding] = []
-    for role, path in zip(guess_roles(paths), paths, strict=True):
-        errors: list[DataError] = []
-        try:
-            files[role] = _read(path, options, errors)
-        except DataError as error:
-            errors.append(error)
-        problems += as_findings(errors)
+    files, problems = read_files(paths, lambda path, errors: _read(path, options, errors))
     findings = [*problems]
     for role, data in files.items():
         findings += data.findings
