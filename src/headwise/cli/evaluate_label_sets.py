@@ -1,6 +1,5 @@
 """`headwise evaluate` for label sets: score a model on a file of texts with their labels."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,9 +8,9 @@ import numpy as np
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.cli.console import note, output, percent, visible, warn
+from headwise.cli.console import note, output, percent, visible
+from headwise.cli.evaluation import print_found
 from headwise.cli.label_set_tables import label_set_labels_table, label_set_scores_table
-from headwise.cli.predict_texts import MANY_UNKNOWN
 from headwise.cli.requests import EvaluateRequest
 from headwise.config import from_dict
 from headwise.data.columns import Columns
@@ -57,19 +56,7 @@ def evaluate(request: EvaluateRequest) -> int:
     worst = [
         _mistake(data, result, targets, model.labels, n) for n in result.worst(targets, request.errors)
     ]
-    if request.json:
-        found = {
-            "model": str(request.folder),
-            "file": data.path,
-            **result.to_json(),
-            "baseline": rival.to_json() if rival else None,
-            "errors": worst,
-        }
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        _print(result, rival, worst)
-    if result.unknown_words > MANY_UNKNOWN:
-        warn(f"the model does not know {percent(result.unknown_words)} of the words")
+    print_found(request, data.path, result, rival, worst, _print)
     return 0
 
 

@@ -1,12 +1,11 @@
 """`headwise evaluate` for text pairs: score a model on a file of labelled pairs."""
 
-import json
 from typing import Any
 
-from headwise.cli.console import note, percent, warn
+from headwise.cli.console import note
 from headwise.cli.evaluate_texts import print_evaluation
+from headwise.cli.evaluation import print_found
 from headwise.cli.number_tables import number_mistakes, print_number_result
-from headwise.cli.predict_texts import MANY_UNKNOWN
 from headwise.cli.requests import EvaluateRequest
 from headwise.config import from_dict
 from headwise.data.columns import Columns
@@ -50,19 +49,7 @@ def evaluate(request: EvaluateRequest) -> int:
             "text": shown(data.pairs[place]),
         }
         worst.append(mistake)
-    if request.json:
-        found = {
-            "model": str(request.folder),
-            "file": data.path,
-            **result.to_json(),
-            "baseline": rival.to_json() if rival else None,
-            "errors": worst,
-        }
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        print_evaluation(result, rival, worst)
-    if result.unknown_words > MANY_UNKNOWN:
-        warn(f"the model does not know {percent(result.unknown_words)} of the words")
+    print_found(request, data.path, result, rival, worst, print_evaluation)
     return 0
 
 

@@ -1,6 +1,5 @@
 """`headwise evaluate` for classification: score a model on a file of labelled texts."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,8 @@ import numpy as np
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.cli.console import note, output, percent, visible, warn
-from headwise.cli.predict_texts import MANY_UNKNOWN
+from headwise.cli.console import note, output, percent, visible
+from headwise.cli.evaluation import print_found
 from headwise.cli.requests import EvaluateRequest
 from headwise.cli.tables import confusion_table, labels_table, scores_table
 from headwise.config import from_dict
@@ -48,19 +47,7 @@ def evaluate(request: EvaluateRequest) -> int:
     result = evaluate_texts(model, data.examples, targets)
     rival = _baseline(read_info(request.folder), data.examples)
     worst = [_mistake(data, result, model.labels, i) for i in worst_errors(result, targets, request.errors)]
-    if request.json:
-        found = {
-            "model": str(request.folder),
-            "file": data.path,
-            **result.to_json(),
-            "baseline": rival.to_json() if rival else None,
-            "errors": worst,
-        }
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        print_evaluation(result, rival, worst)
-    if result.unknown_words > MANY_UNKNOWN:
-        warn(f"the model does not know {percent(result.unknown_words)} of the words")
+    print_found(request, data.path, result, rival, worst, print_evaluation)
     return 0
 
 
