@@ -11,21 +11,15 @@ chosen on dev only; the test texts are read once for each run.
 """
 
 import argparse
-import hashlib
-import json
-import os
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from accuracy_tables import print_tables, save_summary
-from headwise import __version__
 from headwise.baseline import fit_baseline
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
@@ -41,11 +35,22 @@ from headwise.recipe import build_recipe, read_recipe
 from headwise.report import evaluate_texts
 from headwise.train.classification import ClassificationObjective
 from headwise.train.fit import add_expert, columns, fit, label_names, targets_of
-from headwise.train.loop import Report
+from runs import (
+    CACHE,
+    DATA,
+    HERE,
+    Found,
+    Layers,
+    Result,
+    Run,
+    cached_run,
+    collect,
+    jobs,
+    judged,
+    recipe_of,
+    show_epochs,
+)
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
-CACHE = HERE / "results" / "cache"
 SUMMARY = HERE / "results" / "accuracy.json"
 VECTORS = "vectors/reviews_300d.txt.gz"
 LINEAR = "tfidf-svm"
@@ -123,36 +128,28 @@ def load_task(name: str) -> Task:
     return Task(name, split.train, split.dev, test)
 
 
-def run_linear(task: Task) -> dict[str, Any]:
+def run_linear(task: Task) -> Result:
     """TF-IDF + linear SVM, its C chosen on dev."""
     number = {label: n for n, label in enumerate(label_names(task.train))}
     began = time.monotonic()
     model = fit_baseline(columns(task.train, number), columns(task.dev, number), tokenizer="whitespace")
     texts, targets = columns(task.test, number)
     assert model is not None
-    return judged(model.predict(texts) == targets, task) | {
+    return judged(model.predict(texts) == targets, task.leaked) | {
         "dev": model.dev_accuracy,
         "seconds": time.monotonic() - began,
     }
 
 
-def run_model(
-    task: Task, layers: list[dict], seed: int, vectors: WordVectors, folder: Path
-) -> dict[str, Any]:
+def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folder: Path) -> Result:
     """Train one model and read the test texts once."""
     recipe = build_recipe(*layers)
     recipe = replace(recipe, train=replace(recipe.train, seed=seed))
 
-    def show(report: Report) -> None:
-        if report.scores is not None:
-            print(
-                f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "
-                f"{report.scores['accuracy']:.4f}, {report.texts_per_second:.0f} texts/s",
-                flush=True,
-            )
-
     resume = (folder / "state.safetensors").exists()
-    fitted = fit(task.train, task.dev, recipe, folder, vectors=vectors, resume=resume, report=show)
+    fitted = fit(
+        task.train, task.dev, recipe, folder, vectors=vectors, resume=resume, report=show_epochs("texts")
+    )
     number = {label: n for n, label in enumerate(fitted.model.labels)}
     targets = targets_of(task.test, number)
     began = time.monotonic()
@@ -164,9 +161,9 @@ def run_model(
         (task.train, targets_of(task.train, number)),
         (task.dev, targets_of(task.dev, number)),
     )
-    add_expert(fitted.model, objective, fitted.model.encoder_logits(objective.dev_texts))
-    mixed = judged(evaluate_texts(fitted.model, task.test, targets).predicted == targets, task)
-    return judged(test.predicted == targets, task) | {
+    add_expert(fitted.model, objective, fitted.model.outputs_of(objective.dev_texts))
+    mixed = judged(evaluate_texts(fitted.model, task.test, targets).predicted == targets, task.leaked)
+    return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
         "expert_weight": fitted.model.expert_weight,
         "dev": fitted.progress.best_score,
@@ -179,83 +176,39 @@ def run_model(
     }
 
 
-def judged(right: np.ndarray, task: Task) -> dict[str, Any]:
-    """Accuracy on all test texts, and on those that do not occur in training or dev."""
-    fresh = right[~task.leaked]
-    return {
-        "test": float(right.mean()),
-        "test_texts": len(right),
-        "test_fresh": float(fresh.mean()),
-        "test_fresh_texts": len(fresh),
-        "right": "".join("01"[int(r)] for r in right),
-    }
-
-
-def jobs(tasks: list[str], systems: list[str], seeds: int) -> Iterator[tuple[str, str, int]]:
-    """Data set, system, seed; seed by seed, so that an unfinished table is balanced."""
-    for seed in range(seeds):
-        for task in tasks:
-            for system in systems:
-                if system == LINEAR and seed > 0:
-                    continue  # nothing in it is random
-                yield task, system, seed
-
-
-def cached_run(
-    name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]
-) -> None:
+def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]) -> None:
     """Run a job unless its result is in the cache."""
     task = tasks.setdefault(name, load_task(name))
-    layers = [] if system == LINEAR else recipe_layers(name, system)
-    recipe = build_recipe(*layers).to_json() if layers else {}
     if system not in SYNTAX:
         task = replace(task, **{part: without_parses(getattr(task, part)) for part in PARTS})
-    data = [fingerprint(getattr(task, part)).sha256 for part in PARTS]
-    key = {"task": name, "system": system, "seed": seed, "recipe": recipe, "data": data}
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    path = CACHE / f"{name.replace('/', '-')}-{system}-{seed}-{digest}.json"
-    if any((run["seed"], run["data"]) == (seed, data) for run in collect([name], [system])[name][system]):
-        return
-    print(f"{name}, {system}, seed {seed}", flush=True)
-    if system == LINEAR:
-        result = run_linear(task)
-    else:
+    layers = recipe_layers(name, system)
+
+    def measure(folder: Path) -> Result:
+        if system == LINEAR:
+            return run_linear(task)
         if not vectors:
             vectors.append(load_vectors(DATA / VECTORS))
-        result = run_model(task, layers, seed, vectors[0], path.with_suffix(""))
-    CACHE.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__}))
-    for state in path.with_suffix("").glob("*"):
-        state.unlink()
-    print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
+        return run_model(task, layers, seed, vectors[0], folder)
+
+    data = [fingerprint(getattr(task, part)).sha256 for part in PARTS]
+    cached_run(Run(name, system, seed, recipe_of(layers), data), measure, CACHE)
 
 
 def without_parses(examples: list[Example]) -> list[Example]:
     return [replace(example, heads=None) for example in examples]
 
 
-def recipe_layers(task: str, system: str) -> list[dict]:
+def recipe_layers(task: str, system: str) -> Layers:
     """The layers of settings of a system on a data set."""
+    if system == LINEAR:
+        return []
     named = read_recipe(Path(f"{task.split('/')[0]}-{system}"))
     return [named, {"vectors": {"file": VECTORS}, "words": {"vector_size": 300}}]
 
 
-def collect(tasks: list[str], systems: list[str]) -> dict[str, dict[str, list[dict]]]:
-    """Cached results of the recipes as they are now, by data set and system, in the order of the seeds."""
-    found: dict[str, dict[str, list[dict]]] = {task: {system: [] for system in systems} for task in tasks}
-    files = [path for task in tasks for path in CACHE.glob(f"{task.replace('/', '-')}-*.json")]
-    for path in sorted(files):
-        result = json.loads(path.read_text())
-        task, system = result["task"], result["system"]
-        if task not in found or system not in found[task]:
-            continue
-        # A setting that is newer than the result had its default then.
-        if system == LINEAR or build_recipe(*recipe_layers(task, system)) == build_recipe(result["recipe"]):
-            found[task][system].append(result)
-    for own in found.values():
-        for runs in own.values():
-            runs.sort(key=lambda run: run["seed"])
-    return found
+def collected(tasks: list[str], systems: list[str]) -> Found:
+    """Cached results of the recipes as they are now."""
+    return collect(tasks, systems, lambda *job: recipe_of(recipe_layers(*job)), CACHE)
 
 
 def main() -> int:
@@ -277,9 +230,9 @@ def main() -> int:
     if not arguments.table:
         tasks: dict[str, Task] = {}
         vectors: list[WordVectors] = []
-        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
-            cached_run(name, system, seed, tasks, vectors)
-    found = collect(arguments.only, arguments.systems)
+        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds, [LINEAR]):
+            cached(name, system, seed, tasks, vectors)
+    found = collected(arguments.only, arguments.systems)
     print_tables(found, PAPER)
     save_summary(found, SUMMARY)
     return 0

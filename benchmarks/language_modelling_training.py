@@ -25,7 +25,7 @@ from headwise.data.symbols import choose_symbols
 from headwise.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
 from headwise.errors import HeadwiseError
 from headwise.language_model import LanguageModel, window_batch
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.tasks.language import LanguageConfig, Window
 from headwise.train.state import check_tensors, load_tensors, write_atomically
 

@@ -32,7 +32,7 @@ from headwise.bag_model import BagFeatures, BagModel
 from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag, BagData, read_bags
 from headwise.memory import keep_freed_memory
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.recipe import size_defaults
 from headwise.tasks.bags import BagConfig
 from headwise.train.bags import BagObjective, bag_targets

@@ -13,21 +13,15 @@ once for each run.
 
 import argparse
 import gzip
-import hashlib
-import json
-import os
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from accuracy_tables import print_costs, print_header, print_paired, print_row, save_summary, spread, values
-from headwise import __version__
 from headwise.data.duplicates import normal_text
 from headwise.data.pair import Pair, PairOptions
 from headwise.data.pair_split import fingerprint_pairs, split_pairs
@@ -38,14 +32,25 @@ from headwise.memory import keep_freed_memory
 from headwise.pair_baseline import fit_pair_baseline
 from headwise.pair_report import evaluate_pairs
 from headwise.recipe import build_recipe, read_recipe
-from headwise.train.loop import Report
 from headwise.train.pair_parts import PARTS, PairParts, label_numbers
 from headwise.train.pairs import PairObjective
 from headwise.train.run_pairs import add_expert, fit_pairs
+from runs import (
+    CACHE,
+    DATA,
+    HERE,
+    Found,
+    Layers,
+    Result,
+    Run,
+    cached_run,
+    collect,
+    jobs,
+    judged,
+    recipe_of,
+    show_epochs,
+)
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
-CACHE = HERE / "results" / "cache"
 SUMMARY = HERE / "results" / "pairs.json"
 VECTORS = "vectors/minilm_static_200d.txt.gz"
 LINEAR = "tfidf-svm"
@@ -138,7 +143,7 @@ def esnli(part: str) -> list[Pair]:
     return pairs
 
 
-def run_linear(task: Task) -> dict[str, Any]:
+def run_linear(task: Task) -> Result:
     """TF-IDF of shared and differing words + linear SVM, its C chosen on dev."""
     began = time.monotonic()
     labels = sorted({pair.label or "" for pair in task.parts.train})
@@ -147,30 +152,22 @@ def run_linear(task: Task) -> dict[str, Any]:
     assert model is not None
     right = model.predict(task.parts.test) == test[1]
     dev_accuracy = float((model.predict(task.parts.dev) == dev[1]).mean())
-    return judged(right, task) | {"dev": dev_accuracy, "seconds": time.monotonic() - began}
+    return judged(right, task.leaked) | {"dev": dev_accuracy, "seconds": time.monotonic() - began}
 
 
 def three(task: Task) -> list[list[Pair]]:
     return [getattr(task.parts, part) for part in PARTS]
 
 
-def run_model(
-    task: Task, layers: list[dict], seed: int, vectors: WordVectors, folder: Path
-) -> dict[str, Any]:
+def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folder: Path) -> Result:
     """Train one model and read the test pairs once."""
     recipe = build_recipe(*layers)
     recipe = replace(recipe, train=replace(recipe.train, seed=seed))
 
-    def show(report: Report) -> None:
-        if report.scores is not None:
-            print(
-                f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "
-                f"{report.scores['accuracy']:.4f}, {report.texts_per_second:.0f} pairs/s",
-                flush=True,
-            )
-
     resume = (folder / "state.safetensors").exists()
-    fitted = fit_pairs(task.parts, recipe, folder, vectors=vectors, resume=resume, report=show)
+    fitted = fit_pairs(
+        task.parts, recipe, folder, vectors=vectors, resume=resume, report=show_epochs("pairs")
+    )
     targets = label_numbers(task.parts.test, fitted.model.labels)
     began = time.monotonic()
     test = evaluate_pairs(fitted.model, task.parts.test, targets)
@@ -180,8 +177,8 @@ def run_model(
     train, dev = ((own, label_numbers(own, model.labels)) for own in three(task)[:2])
     objective = PairObjective(model, train, dev)
     add_expert(model, objective, model.outputs_of(objective.dev_pairs))
-    mixed = judged(evaluate_pairs(model, task.parts.test, targets).predicted == targets, task)
-    return judged(test.predicted == targets, task) | {
+    mixed = judged(evaluate_pairs(model, task.parts.test, targets).predicted == targets, task.leaked)
+    return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
         "expert_weight": model.expert_weight,
         "dev": fitted.dev["accuracy"],
@@ -195,90 +192,45 @@ def run_model(
     }
 
 
-def judged(right: np.ndarray, task: Task) -> dict[str, Any]:
-    """Accuracy on all test pairs, and on those that do not occur in training or dev."""
-    fresh = right[~task.leaked]
-    return {
-        "test": float(right.mean()),
-        "test_texts": len(right),
-        "test_fresh": float(fresh.mean()),
-        "test_fresh_texts": len(fresh),
-        "right": "".join("01"[int(r)] for r in right),
-    }
-
-
-def jobs(tasks: list[str], systems: list[str], seeds: int) -> Iterator[tuple[str, str, int]]:
-    """Data set, system, seed; seed by seed, so that an unfinished table is balanced."""
-    for seed in range(seeds):
-        for task in tasks:
-            for system in systems:
-                if system == LINEAR and seed > 0:
-                    continue  # nothing in it is random
-                yield task, system, seed
-
-
-def cached_run(
-    name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]
-) -> None:
+def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]) -> None:
     """Run a job unless its result is in the cache."""
     if name not in tasks:
         tasks[name] = load_task(name)
     task = tasks[name]
-    layers = [] if system == LINEAR else recipe_layers(system)
-    recipe = build_recipe(*layers).to_json() if layers else {}
     if system not in SYNTAX:
         bare = {part: without_parses(getattr(task.parts, part)) for part in PARTS}
         task = replace(task, parts=PairParts(**bare))
-    data = [fingerprint_pairs(part).sha256 for part in three(task)]
-    key = {"task": name, "system": system, "seed": seed, "recipe": recipe, "data": data}
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    path = CACHE / f"pairs-{name}-{system}-{seed}-{digest}.json"
-    if any((run["seed"], run["data"]) == (seed, data) for run in collect([name], [system])[name][system]):
-        return
-    print(f"{name}, {system}, seed {seed}", flush=True)
-    if system == LINEAR:
-        result = run_linear(task)
-    else:
+    layers = recipe_layers(system)
+
+    def measure(folder: Path) -> Result:
+        if system == LINEAR:
+            return run_linear(task)
         if not vectors:
             vectors.append(load_vectors(DATA / VECTORS))
-        result = run_model(task, layers, seed, vectors[0], path.with_suffix(""))
-    CACHE.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__}))
-    for state in path.with_suffix("").glob("*"):
-        state.unlink()
-    print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
+        return run_model(task, layers, seed, vectors[0], folder)
+
+    data = [fingerprint_pairs(part).sha256 for part in three(task)]
+    cached_run(Run(name, system, seed, recipe_of(layers), data), measure, CACHE, "pairs-")
 
 
 def without_parses(pairs: list[Pair]) -> list[Pair]:
     return [replace(pair, first_heads=None, second_heads=None) for pair in pairs]
 
 
-def recipe_layers(system: str) -> list[dict]:
+def recipe_layers(system: str) -> Layers:
     """The layers of settings of a system."""
-    return [
-        read_recipe(Path(f"nli-{system}")),
-        {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}},
-    ]
+    if system == LINEAR:
+        return []
+    vectors = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}}
+    return [read_recipe(Path(f"nli-{system}")), vectors]
 
 
-def collect(tasks: list[str], systems: list[str]) -> dict[str, dict[str, list[dict]]]:
-    """Cached results of the recipes as they are now, by data set and system, in the order of the seeds."""
-    found: dict[str, dict[str, list[dict]]] = {task: {system: [] for system in systems} for task in tasks}
-    for path in sorted(CACHE.glob("pairs-*.json")):
-        result = json.loads(path.read_text())
-        task, system = result["task"], result["system"]
-        if task not in found or system not in found[task]:
-            continue
-        # A setting that is newer than the result had its default then.
-        if system == LINEAR or build_recipe(*recipe_layers(system)) == build_recipe(result["recipe"]):
-            found[task][system].append(result)
-    for own in found.values():
-        for runs in own.values():
-            runs.sort(key=lambda run: run["seed"])
-    return found
+def collected(tasks: list[str], systems: list[str]) -> Found:
+    """Cached results of the recipes as they are now."""
+    return collect(tasks, systems, lambda _, system: recipe_of(recipe_layers(system)), CACHE)
 
 
-def print_tables(found: dict[str, dict[str, list[dict]]]) -> None:
+def print_tables(found: Found) -> None:
     """Accuracy by system and data set, the papers' figures, paired differences, and what it costs."""
     tasks = list(found)
     systems = list(found[tasks[0]])
@@ -328,9 +280,9 @@ def main() -> int:
     if not arguments.table:
         tasks: dict[str, Task] = {}
         vectors: list[WordVectors] = []
-        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
-            cached_run(name, system, seed, tasks, vectors)
-    found = collect(arguments.only, arguments.systems)
+        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds, [LINEAR]):
+            cached(name, system, seed, tasks, vectors)
+    found = collected(arguments.only, arguments.systems)
     print_tables(found)
     save_summary(found, SUMMARY)
     return 0

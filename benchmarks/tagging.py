@@ -12,19 +12,17 @@ own: of its 199 files the first 160 are for training, the next 19 for dev and th
 """
 
 import argparse
-import hashlib
 import json
-import os
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from headwise import __version__
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
 from headwise.features.vectors import WordVectors, load_vectors
@@ -32,11 +30,9 @@ from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
 from headwise.store import read_info
 from headwise.tasks.scheme_check import detect_scheme
-from headwise.train.loop import Report
-from headwise.train.run_tags import Sentences, judge_baseline, run_tags
+from headwise.train.run_tags import Sentences, judge_baseline, run_tags, sentence_fingerprint
+from runs import DATA, HERE, Found, Layers, Result, Run, cached_run, collect, jobs, recipe_of, show_epochs
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
 CACHE = HERE / "results" / "cache" / "tagging"
 SUMMARY = HERE / "results" / "tagging.json"
 VECTORS = "vectors/minilm_static_200d.txt.gz"
@@ -91,52 +87,38 @@ def load(name: str) -> Sentences:
     return Sentences(*(list(part.sentences) for part in read), scheme=scheme, notes=())
 
 
-def layers_of(system: str, data: Sentences) -> list[dict[str, Any]]:
+def layers_of(system: str, data: Sentences) -> Layers:
     """The layers of settings of a system."""
     recipe, more = SYSTEMS[system]
     own = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}, "train": {"score": data.headline}}
     return [read_recipe(Path(recipe)), more, own]
 
 
-def measure(name: str, system: str, seed: int, data: Sentences, vectors: WordVectors) -> None:
+def measure(name: str, system: str, seed: int, data: Sentences, vectors: Callable[[], WordVectors]) -> None:
     """Run a system on a data set unless its result is in the cache."""
-    recipe = build_recipe(*layers_of(system, data))
+    layers = layers_of(system, data)
+    recipe = build_recipe(*layers)
     recipe = replace(recipe, train=replace(recipe.train, seed=seed))
-    key = {"data": name, "system": system, "seed": seed, "recipe": recipe.to_json()}
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    path = CACHE / f"{name}-{system.replace(' + ', '-')}-{seed}-{digest}.json"
-    if path.exists():
-        return
-    print(f"{name}, {system}, seed {seed}", flush=True)
 
-    def show(report: Report) -> None:
-        if report.scores is not None:
-            score = report.scores[data.headline]
-            rate = f"{report.texts_per_second:.0f} sentences/s"
-            print(f"  epoch {report.progress.epoch + 1}: dev {score:.4f}, {rate}", flush=True)
+    def train_and_test(folder: Path) -> Result:
+        resume = (folder / "training" / "state.safetensors").exists()
+        show = show_epochs("sentences", data.headline)
+        outcome = run_tags(data, recipe, vectors(), folder, resume=resume, baseline=False, report=show)
+        assert outcome.test is not None
+        _, score, interval = outcome.test.headline
+        return {
+            "test": score,
+            "interval": interval,
+            "dev": outcome.dev.headline[1],
+            "seconds": outcome.progress.seconds,
+            "best_epoch": outcome.progress.best_epoch + 1,
+            "encoder_parameters": sum(p.numel() for p in outcome.model.encoder.parameters()),
+            "coverage": None if outcome.coverage is None else outcome.coverage.token_percent,
+            "metrics": read_info(folder)["metrics"]["test"],
+        }
 
-    folder = path.with_suffix("")
-    resume = (folder / "training" / "state.safetensors").exists()
-    outcome = run_tags(data, recipe, vectors, folder, resume=resume, baseline=False, report=show)
-    assert outcome.test is not None
-    _, score, interval = outcome.test.headline
-    found = {
-        "test": score,
-        "interval": interval,
-        "dev": outcome.dev.headline[1],
-        "seconds": outcome.progress.seconds,
-        "best_epoch": outcome.progress.best_epoch + 1,
-        "encoder_parameters": sum(p.numel() for p in outcome.model.encoder.parameters()),
-        "coverage": None if outcome.coverage is None else outcome.coverage.token_percent,
-        "metrics": read_info(folder)["metrics"]["test"],
-        "headwise": __version__,
-        "torch": torch.__version__,
-    }
-    path.write_text(json.dumps({**key, **found}))
-    for file in sorted(folder.rglob("*"), reverse=True):
-        file.rmdir() if file.is_dir() else file.unlink()
-    folder.rmdir()
-    print(f"  test {score:.4f} in {outcome.progress.seconds:.0f} s", flush=True)
+    prints = [sentence_fingerprint(part).sha256 for part in (data.train, data.dev, data.test)]
+    cached_run(Run(name, system, seed, recipe_of(layers), prints), train_and_test, CACHE)
 
 
 def memory_score(data: Sentences) -> float:
@@ -144,27 +126,21 @@ def memory_score(data: Sentences) -> float:
     return judge_baseline(data, None).score
 
 
-def collect(names: Sequence[str]) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Cached results of the recipes as they are now, in the order of the seeds."""
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {name: {} for name in names}
-    for path in sorted(CACHE.glob("*.json")):
-        run = json.loads(path.read_text())
-        if run["data"] in found:
-            found[run["data"]].setdefault(run["system"], []).append(run)
-    for own in found.values():
-        for runs in own.values():
-            runs.sort(key=lambda run: run["seed"])
-    return found
+def collected(sets: dict[str, Sentences], systems: Sequence[str]) -> Found:
+    """Cached results of the recipes as they are now."""
+    return collect(
+        list(sets), systems, lambda name, system: recipe_of(layers_of(system, sets[name])), CACHE
+    )
 
 
-def summarise(
-    found: dict[str, dict[str, list[dict[str, Any]]]], memory: dict[str, float]
-) -> dict[str, Any]:
+def summarise(found: Found, memory: dict[str, float]) -> dict[str, Any]:
     """What the table needs, for docs and machines."""
     summary: dict[str, Any] = {}
     for name, own in found.items():
         systems = {}
         for system, runs in own.items():
+            if not runs:
+                continue
             scores = [100 * run["test"] for run in runs]
             systems[system] = {
                 "mean": statistics.mean(scores),
@@ -215,14 +191,11 @@ def main() -> int:
     keep_freed_memory()
     sets = {name: load(name) for name in arguments.only}
     if not arguments.table:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        vectors = load_vectors(DATA / VECTORS)
-        for seed in range(arguments.seeds):
-            for name, data in sets.items():
-                for system in arguments.systems:
-                    measure(name, system, seed, data, vectors)
-    found = collect(arguments.only)
-    memory = {name: 100 * memory_score(data) for name, data in sets.items() if found[name]}
+        vectors = cache(lambda: load_vectors(DATA / VECTORS))
+        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
+            measure(name, system, seed, sets[name], vectors)
+    found = collected(sets, list(SYSTEMS))
+    memory = {name: 100 * memory_score(data) for name, data in sets.items() if any(found[name].values())}
     summary = summarise(found, memory)
     print_table(summary)
     before = json.loads(SUMMARY.read_text()) if SUMMARY.exists() else {}

@@ -4,7 +4,7 @@ import torch
 
 from headwise.bag_model import BagFeatures, BagModel
 from headwise.errors import ConfigError
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.tasks.bags import BagConfig
 
 NAMES = ("x", "y", "z")

@@ -12,7 +12,7 @@ from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.label_set_model import LabelSetModel
 from headwise.label_set_report import LabelSetRival, evaluate_label_sets
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.store import StoreError, load_model, save_model
 from headwise.tasks.classify import ClassifierConfig
 from headwise.train.label_sets import indicators
@@ -31,8 +31,8 @@ def new(labels=("a", "b", "c")) -> LabelSetModel:
     model = LabelSetModel(config, Vocabulary.build([WORDS]), labels, separator=";")
     for parameter in model.parameters():
         parameter.data += 0.5 * torch.randn_like(parameter)
-    middle = torch.from_numpy(model.encoder_logits(model.features.encode(some(50))).mean(0))
-    model.classifier.layers[-1].bias.data -= middle  # so that each label is given now and then
+    middle = torch.from_numpy(model.outputs_of(model.features.encode(some(50))).mean(0))
+    model.head.layers[-1].bias.data -= middle  # so that each label is given now and then
     model.temperature, model.thresholds = 0.5, [0.3, 0.5, 0.7][: len(labels)]
     return model.eval()
 

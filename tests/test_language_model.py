@@ -12,7 +12,7 @@ from headwise.data.symbols import Symbols
 from headwise.encoders import BPTransformerConfig, MSSANConfig, MSTransformerConfig, TransformerConfig
 from headwise.errors import ConfigError
 from headwise.language_model import NOTHING, LanguageModel, scored_rows, window_batch
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.ragged import Ragged
 from headwise.recipe import build_recipe, read_recipe
 from headwise.tasks.language import LanguageConfig, Window

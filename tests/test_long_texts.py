@@ -16,7 +16,8 @@ from headwise.features.embedding import WordConfig
 from headwise.features.encoded import batch_of
 from headwise.features.vocabulary import Vocabulary
 from headwise.label_set_model import LabelSetModel
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.pair_model import PairModel
 from headwise.pair_report import evaluate_pairs
 from headwise.regressor import Regressor, evaluate_numbers

@@ -11,7 +11,8 @@ from headwise.encoders import ENCODERS, MSTransformerConfig
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig, encoder_name
+from headwise.model import Model
+from headwise.model_config import ModelConfig, encoder_name
 from headwise.tasks.classify import ClassifierConfig
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -9,7 +9,7 @@ from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.pair_model import PairModel, PairScorer
 from headwise.store import StoreError, load_model, save_model
 from headwise.tasks.classify import ClassifierConfig
@@ -169,17 +169,18 @@ def test_a_hostile_scale(tmp_path):
 
 
 def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
-    from headwise.tasks.pair_expert import fit_pair_expert
+    from headwise.tasks.linear_expert import fit_linear_expert
+    from headwise.tasks.pair_expert import PairExpert
 
     model, pairs = new(), some(30)
     encoded = model.encode_pairs(pairs)
-    words = [pair.first.words for pair in encoded], [pair.second.words for pair in encoded]
+    words = model.expert_reads(encoded)
     targets = np.arange(len(pairs)) % 3
-    expert = fit_pair_expert((*words, targets), (*words, targets), 3)
+    expert = fit_linear_expert((words, targets), (words, targets), 3, kind=PairExpert)
     assert expert is not None
     before = model.logits(encoded)
     model.add_expert(expert, 0.7)
-    np.testing.assert_allclose(model.logits(encoded), before + 0.7 * expert(*words), atol=1e-5)
+    np.testing.assert_allclose(model.logits(encoded), before + 0.7 * expert(words), atol=1e-5)
     assert model.logits([]).shape == (0, 3)
     save_model(model, tmp_path / "m", **EMPTY)
     loaded = load_model(tmp_path / "m")

@@ -6,7 +6,7 @@ import torch
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.regressor import Regressor, evaluate_numbers
 from headwise.store import load_model, save_model
 from headwise.tasks.regress import RegressorConfig, Scale

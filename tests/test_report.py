@@ -6,7 +6,8 @@ import pytest
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.report import Evaluation, Rival, evaluate_texts, worst_errors
 from headwise.tasks.metrics import compare, score
 

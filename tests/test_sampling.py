@@ -9,7 +9,7 @@ from headwise.data.symbols import Symbols
 from headwise.encoders import BPTransformerConfig
 from headwise.errors import ConfigError
 from headwise.language_model import LanguageModel
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.sampling import SampleConfig, choose, encode_prompt, sample, text_of
 from headwise.tasks.language import LanguageConfig
 

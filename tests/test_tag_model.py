@@ -13,7 +13,7 @@ from headwise.features.alphabet import Alphabet
 from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.store import load_model, save_model
 from headwise.tag_model import TagModel
 from headwise.tag_report import evaluate_tags, judge_tags

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
-    from headwise.model import Model, ModelConfig, Prediction
+    from headwise.model import Model, Prediction
+    from headwise.model_config import ModelConfig
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model

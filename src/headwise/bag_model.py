@@ -14,8 +14,9 @@ from headwise.data.batches import cut_batches
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
-from headwise.model import ModelConfig, output_names
+from headwise.model_config import ModelConfig
 from headwise.ragged import Ragged
+from headwise.text_model import output_names
 
 Instances = NDArray[np.float32]
 """The instances of one bag, `[instances, features]`."""

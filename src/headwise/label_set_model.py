@@ -1,26 +1,21 @@
 """LabelSetModel: any number of labels for each text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import expit
-from torch import Tensor
 
 from headwise.data.example import Example
 from headwise.data.options import SEPARATOR
-from headwise.encoders.base import output_width
 from headwise.errors import ConfigError
-from headwise.features.encoded import Batch, EncodedText
+from headwise.expert_reader import ExpertReader
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig, OutputsError, TextModel, output_names
-from headwise.pooling import Readout
-from headwise.tasks.classify import Classifier
-from headwise.tasks.linear_expert import LinearExpert
+from headwise.model_config import ModelConfig
+from headwise.text_model import OutputsError, TextReader, output_names
 
 
 @dataclass(frozen=True)
@@ -38,12 +33,10 @@ class LabelSetPrediction:
     unknown_words: float
 
 
-class LabelSetModel(TextModel):
+class LabelSetModel(ExpertReader, TextReader):
     """A classifier that says of each label whether a text has it.
 
     Attributes:
-        temperature: What the logits are divided by before they become probabilities.
-        expert_weight: What the linear expert's scores are multiplied by.
         thresholds: The least probability with which each label is given, `[labels]`.
 
     Args:
@@ -54,7 +47,6 @@ class LabelSetModel(TextModel):
         separator: What stands between labels where they are written in one cell.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, "expert_weight": 0.0}
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0}
 
     def __init__(
@@ -68,15 +60,10 @@ class LabelSetModel(TextModel):
     ):
         if not labels or len(set(labels)) < len(labels):
             raise ConfigError(f"one or more different labels are needed, got {list(labels)}")
-        super().__init__(config, vocabulary, files)
+        super().__init__(config, vocabulary, len(labels), config.classifier, files)
         self.labels = tuple(labels)
         self.separator = separator
-        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
-        self.classifier = Classifier(self.readout.width, len(labels), config.classifier)
-        found = config.expert.features
-        self.expert = LinearExpert(found, len(labels)) if found else None
-        self.temperature = 1.0
-        self.expert_weight = 0.0
+        self.place_expert()
         self.thresholds = [0.5] * len(labels)
 
     @classmethod
@@ -94,35 +81,6 @@ class LabelSetModel(TextModel):
 
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels), "separator": self.separator}
-
-    def forward(self, batch: Batch) -> Tensor:
-        """Texts -> the encoder's logits `[texts, labels]`, without the expert's say."""
-        return self.classifier(self.readout(self.encode(batch)))
-
-    def add_expert(self, expert: LinearExpert, weight: float) -> None:
-        """Give the linear expert a say: `weight` times its scores are added to the encoder's logits."""
-        found = replace(self.config.expert, features=len(expert.keys))
-        self.config = replace(self.config, expert=found)
-        self.expert, self.expert_weight = expert.to(self.device), weight
-
-    def logits(
-        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> NDArray[np.float32]:
-        """Logits of encoded texts, `[texts, labels]`, in the order given, before calibration."""
-        logits = self.encoder_logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
-        if self.expert is None or self.expert_weight == 0.0:
-            return logits
-        return logits + np.float32(self.expert_weight) * self.expert([text.words for text in encoded])
-
-    @torch.no_grad()
-    def encoder_logits(
-        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> NDArray[np.float32]:
-        """The same without the expert's say."""
-        out = np.zeros((len(encoded), len(self.labels)), dtype=np.float32)
-        for numbers, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
-            out[numbers] = self(batch).float().cpu().numpy()
-        return out
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Calibrated probabilities of logits, both `[texts, labels]`; each label's stands by itself."""

@@ -14,7 +14,7 @@ from headwise.data.streams import Stream
 from headwise.data.symbols import Symbols
 from headwise.encoders import ENCODERS, BPTransformer, EncoderConfig
 from headwise.errors import ConfigError
-from headwise.model import ModelConfig, encoder_name
+from headwise.model_config import ModelConfig, encoder_name
 from headwise.ragged import Ragged
 from headwise.tasks.causal import check_causal
 from headwise.tasks.language import (

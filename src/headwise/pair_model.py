@@ -1,31 +1,30 @@
 """PairModel: what holds between two texts, which one encoder reads both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import torch
 from scipy.special import softmax
 from torch import Tensor
 
-from headwise.data.batches import cut_batches
 from headwise.data.pair import Pair
 from headwise.encoders.base import output_width
-from headwise.errors import ConfigError
+from headwise.expert_reader import ExpertReader
 from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig, Prediction, TextModel, output_names, output_scale
+from headwise.model import Prediction, check_classes
+from headwise.model_config import ModelConfig
 from headwise.pooling import Readout
 from headwise.tasks.classify import ClassifierConfig
 from headwise.tasks.pair import CrossInteraction, PairHead
 from headwise.tasks.pair_expert import PairExpert
 from headwise.tasks.regress import Scale
+from headwise.text_model import Reader, output_names, output_scale
 
 
-class PairReader(TextModel):
+class PairReader(Reader):
     """What models of text pairs begin with: from pairs to outputs.
 
     All texts of a batch of pairs are encoded together, in one ragged batch, with the same weights.
@@ -37,6 +36,8 @@ class PairReader(TextModel):
         perceptron: The layers above both texts' vectors.
         files: See `TextModel`.
     """
+
+    collate = staticmethod(batch_of_pairs)
 
     def __init__(
         self,
@@ -66,31 +67,9 @@ class PairReader(TextModel):
         """What the model reads of pairs."""
         return encode_pairs(self.features, pairs)
 
-    @torch.no_grad()
-    def outputs_of(
-        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        """Outputs of encoded pairs, `[pairs, outputs]` float32, in the order given."""
-        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
-        lengths = np.array([len(pair) for pair in encoded], dtype=np.int64)
-        order = np.argsort(-lengths, kind="stable")
-        training = self.training
-        self.eval()
-        try:
-            for places in cut_batches(order, lengths, batch_texts, batch_tokens):
-                batch = batch_of_pairs([encoded[place] for place in places], self.device)
-                out[places] = self(batch).float().cpu().numpy()
-        finally:
-            self.train(training)
-        return out
 
-
-class PairModel(PairReader):
+class PairModel(ExpertReader, PairReader):
     """A classifier of text pairs.
-
-    Attributes:
-        temperature: What the logits are divided by before they become probabilities.
-        expert_weight: What the linear expert's scores are multiplied by.
 
     Args:
         config: See `ModelConfig`.
@@ -99,7 +78,7 @@ class PairModel(PairReader):
         files: See `TextModel`.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, "expert_weight": 0.0}
+    EXPERT = PairExpert
 
     def __init__(
         self,
@@ -108,13 +87,10 @@ class PairModel(PairReader):
         labels: Sequence[str],
         files: Mapping[str, Any] | None = None,
     ):
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+        check_classes(labels)
         super().__init__(config, vocabulary, len(labels), config.classifier, files)
         self.labels = tuple(labels)
-        found = config.pair.expert_features
-        self.expert = PairExpert(found, len(labels)) if found else None
-        self.temperature, self.expert_weight = 1.0, 0.0
+        self.place_expert()
 
     @classmethod
     def from_parts(
@@ -129,21 +105,10 @@ class PairModel(PairReader):
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels)}
 
-    def logits(
-        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        """Logits of encoded pairs, `[pairs, labels]` float32, in the order given, before calibration."""
-        logits = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
-        if self.expert is None or self.expert_weight == 0.0 or not encoded:
-            return logits
-        firsts, seconds = [pair.first.words for pair in encoded], [pair.second.words for pair in encoded]
-        return logits + np.float32(self.expert_weight) * self.expert(firsts, seconds)
-
-    def add_expert(self, expert: PairExpert, weight: float) -> None:
-        """Give the linear expert a say: `weight` times its scores are added to the encoder's logits."""
-        pair = replace(self.config.pair, expert_features=len(expert.keys))
-        self.config = replace(self.config, pair=pair)
-        self.expert, self.expert_weight = expert.to(self.device), weight
+    @staticmethod
+    def expert_reads(encoded: Sequence[EncodedPair]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The word numbers of both texts of each pair."""
+        return [(pair.first.words, pair.second.words) for pair in encoded]
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Calibrated probabilities of logits, both `[pairs, labels]`."""

@@ -15,8 +15,8 @@ from headwise.config import check_range, from_dict, to_dict, unknown
 from headwise.data.options import ReadOptions
 from headwise.data.tasks import DATA
 from headwise.errors import ConfigError
-from headwise.model import CONFIGS, ModelConfig
-from headwise.model import SECTIONS as MODEL_SECTIONS
+from headwise.model_config import CONFIGS, ModelConfig
+from headwise.model_config import SECTIONS as MODEL_SECTIONS
 from headwise.train.config import TrainConfig
 
 DEFAULT_ENCODER = "ms-transformer"
@@ -210,13 +210,15 @@ def _for_pairs(settings: dict[str, dict[str, Any]], texts: int) -> None:
     settings["words"]["dropout"] = 0.3
     settings["model"] = {"readout": "max"}
     settings["classifier"] = {"hidden": 300, "dropout": 0.3, "normalize": "layer"}
-    settings["pair"] = {"features": "product", "expert": "linear"}
+    settings["pair"] = {"features": "product"}
+    settings["expert"] = {"max_features": 100_000}  # it has four weights a label for each
     settings["train"] |= {"epochs": 10 if texts < 20_000 else 6, "batch_texts": 32, "score": "loss"}
 
 
 def _for_pair_scores(settings: dict[str, dict[str, Any]], texts: int) -> None:
     """As for the labels of pairs; the regressor takes the classifier's place."""
     _for_pairs(settings, texts)
+    del settings["expert"]
     settings["regressor"] = settings.pop("classifier")
 
 

@@ -5,21 +5,17 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from headwise.data.example import Example
-from headwise.encoders.base import output_width
-from headwise.features.encoded import Batch, EncodedText
+from headwise.features.encoded import EncodedText
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig, TextModel, output_scale
+from headwise.model_config import ModelConfig
 from headwise.number_report import NumberEvaluation
-from headwise.pooling import Readout
-from headwise.tasks.classify import Classifier
 from headwise.tasks.regress import Scale, score_numbers
+from headwise.text_model import TextReader, output_scale
 
 
-class Regressor(TextModel):
+class Regressor(TextReader):
     """A model that gives each text a number.
 
     Args:
@@ -36,10 +32,8 @@ class Regressor(TextModel):
         scale: Scale,
         files: Mapping[str, Any] | None = None,
     ):
-        super().__init__(config, vocabulary, files)
+        super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
         self.scale = scale
-        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
-        self.regressor = Classifier(self.readout.width, 1, config.regressor.perceptron)
 
     @classmethod
     def from_parts(
@@ -54,19 +48,12 @@ class Regressor(TextModel):
     def outputs_json(self) -> dict[str, Any]:
         return dict(self.scale.to_json())
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Texts -> standardised numbers, `[texts, 1]`."""
-        return self.regressor(self.readout(self.encode(batch)))
-
-    @torch.no_grad()
     def scores(
         self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """Numbers of encoded texts, `[texts]` float64, in the order given."""
-        out = np.zeros(len(encoded), dtype=np.float32)
-        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
-            out[places] = self(batch)[:, 0].float().cpu().numpy()
-        return self.scale.restore(out)
+        outputs = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        return self.scale.restore(outputs[:, 0])
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[float]:
         """Numbers in the order of the texts, which may be a stream of any length."""

@@ -15,10 +15,11 @@ from headwise.features.alphabet import Alphabet, AlphabetError
 from headwise.features.encoded import Batch, EncodedText
 from headwise.features.tagged_words import SpelledWords, read_words, speller, words_of
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import ModelConfig, OutputsError, TextModel, output_names
+from headwise.model_config import ModelConfig
 from headwise.ragged import Ragged
 from headwise.tasks.schemes import Scheme, Span, convert, read_spans, scheme_name, write_tags
 from headwise.tasks.tag import Tagger
+from headwise.text_model import OutputsError, TextModel, output_names
 
 _MOST_TAGS = 4096  # a CRF has a number for each two
 

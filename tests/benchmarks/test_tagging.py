@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 
@@ -11,29 +9,28 @@ def tagging(monkeypatch, tmp_path):
     return tagging
 
 
-def run(data, system, seed, score):
-    return {
-        "data": data,
-        "system": system,
-        "seed": seed,
-        "test": score,
-        "seconds": 60.0,
-        "encoder_parameters": 1000,
-        "coverage": 99.0,
-    }
-
-
 def test_table_of_what_was_measured(tagging, tmp_path, capsys):
-    for seed, score in ((1, 0.88), (0, 0.86)):
-        found = run("conll2003", "ms-transformer + char", seed, score)
-        (tmp_path / f"{seed}.json").write_text(json.dumps(found))
-    (tmp_path / "other.json").write_text(json.dumps(run("wnut17", "ms-transformer", 0, 0.4)))
-    summary = tagging.summarise(tagging.collect(["conll2003"]), {"conll2003": 55.5})
+    from headwise.train.run_tags import Sentences
+    from runs import Run, cached_run, recipe_of
+
+    sets = {name: Sentences([], [], [], "iob1", ()) for name in ("conll2003", "wnut17")}
+    runs = (
+        ("conll2003", "ms-transformer + char", 1, 0.88),
+        ("conll2003", "ms-transformer + char", 0, 0.86),
+        ("wnut17", "ms-transformer", 0, 0.4),
+    )
+    for name, system, seed, score in runs:
+        found = {"test": score, "seconds": 60.0, "encoder_parameters": 1000, "coverage": 99.0}
+        recipe = recipe_of(tagging.layers_of(system, sets[name]))
+        cached_run(Run(name, system, seed, recipe, []), lambda _, found=found: found, tmp_path)
+    del sets["wnut17"]
+    capsys.readouterr()
+    summary = tagging.summarise(tagging.collected(sets, list(tagging.SYSTEMS)), {"conll2003": 55.5})
+    assert list(summary) == ["conll2003"]
     row = summary["conll2003"]["systems"]["ms-transformer + char"]
     assert row["scores"] == [86.0, 88.0]
     assert row["mean"] == 87.0
     assert row["spread"] == pytest.approx(2**0.5)
-    assert list(summary) == ["conll2003"]
     tagging.print_table(summary)
     out = capsys.readouterr().out
     assert "| ms-transformer + char | 87.00 ± 1.41 | 2 | 91.33 | 60 | 1,000 |" in out

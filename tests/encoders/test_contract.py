@@ -12,7 +12,7 @@ import torch
 
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout, output_width
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.pooling import READOUTS, Readout
 
 WIDTH = 8

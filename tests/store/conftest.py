@@ -14,7 +14,8 @@ from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.store import save_model
 from headwise.tasks.classify import ClassifierConfig
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headwise.bag_model import BagFeatures, BagModel
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.store import StoreError, load_model
 from headwise.tasks.bags import BagConfig
 

@@ -417,7 +417,7 @@ def test_bad_labels(forge, labels):
 
 def test_labels_of_another_number(forge):
     folder = forge("labels.json", lambda _: {"labels": ["x", "y", "z"]})
-    refused_as("HW509", "classifier.layers.4", folder)
+    refused_as("HW509", "head.layers.4", folder)
 
 
 @pytest.mark.parametrize("value", [None, "1", True, [1.0], 0, -1.0, 1e-300, 1e300, 10**400])

@@ -9,7 +9,8 @@ import torch
 from headwise.encoders import TransformerConfig
 from headwise.features.pretrained import PretrainedConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.store import StoreError, load_model
 from headwise.tasks.classify import ClassifierConfig
 

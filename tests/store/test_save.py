@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from headwise.encoders import ENCODERS
 from headwise.errors import HeadwiseError
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.store import StoreError, load_model, read_info
 from headwise.store import save as save_module
 
@@ -153,8 +154,8 @@ def test_half_precision(make_model, save, tmp_path):
 def test_too_large_for_half_precision(make_model, save, tmp_path):
     model = make_model()
     with torch.no_grad():
-        model.classifier.layers[1].bias[0] = 70_000.0
-    with pytest.raises(StoreError, match=r"classifier.layers.1.bias.*float16") as caught:
+        model.head.layers[1].bias[0] = 70_000.0
+    with pytest.raises(StoreError, match=r"head.layers.1.bias.*float16") as caught:
         save(model, dtype="float16")
     assert caught.value.code == "HW510"
     assert not (tmp_path / "model").exists()
@@ -244,8 +245,8 @@ def test_an_impossible_temperature_leaves_the_old_model(make_model, save, tmp_pa
 
 def test_a_model_that_is_not_what_its_configuration_says(make_model, save, tmp_path):
     model = make_model()
-    model.classifier.layers[1] = torch.nn.Linear(8, 7)
-    with pytest.raises(StoreError, match=r"classifier\.layers\.1\.weight"):
+    model.head.layers[1] = torch.nn.Linear(8, 7)
+    with pytest.raises(StoreError, match=r"head\.layers\.1\.weight"):
         save(model)
 
 

@@ -10,7 +10,8 @@ from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.ngrams import NgramVocabulary
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.tasks.linear_expert import LinearExpert, fit_linear_expert, fit_mixture
 from headwise.tasks.svm import STRENGTHS
 
@@ -75,7 +76,7 @@ def test_a_model_adds_it_to_its_logits():
     model.add_expert(expert, 0.5)
     say = expert([text.words for text in encoded])
     np.testing.assert_allclose(model.logits(encoded), alone + 0.5 * say, rtol=1e-6)
-    np.testing.assert_array_equal(model.encoder_logits(encoded), alone)
+    np.testing.assert_array_equal(model.outputs_of(encoded), alone)
     assert model.config.expert.features == len(expert.keys)
     again = Model(model.config, model.features.vocabulary, model.labels)
     assert isinstance(again.expert, LinearExpert)

@@ -9,7 +9,8 @@ import torch
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, ModelConfig
+from headwise.model import Model
+from headwise.model_config import ModelConfig
 from headwise.tasks.classify import ClassifierConfig
 from headwise.train.classification import ClassificationObjective
 

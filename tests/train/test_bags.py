@@ -4,7 +4,7 @@ import torch
 
 from headwise.bag_model import BagFeatures, BagModel
 from headwise.data.bags import Bag
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.tasks.bags import BagConfig
 from headwise.train.bags import BagObjective, bag_targets
 from headwise.train.config import TrainConfig

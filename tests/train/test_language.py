@@ -11,7 +11,7 @@ from headwise.data.symbols import Symbols
 from headwise.encoders import BPTransformerConfig, TransformerConfig
 from headwise.errors import HeadwiseError
 from headwise.language_model import LanguageModel
-from headwise.model import ModelConfig
+from headwise.model_config import ModelConfig
 from headwise.tasks.language import LanguageConfig
 from headwise.train.config import TrainConfig
 from headwise.train.language import LanguageObjective

@@ -107,8 +107,6 @@ PairFlags = flags(
     prefix="--pair",
     group="Text pairs (pair, pair-score)",
     order=8,
-    omit={"expert_features"},
-    by_size={"expert"},
 )
 RegressorFlags = flags(
     "RegressorFlags",

@@ -11,7 +11,7 @@ from headwise.cli.console import messages, note, output, visible, warn
 from headwise.cli.long_texts import tell_long
 from headwise.cli.tables import confusion_table, labels_table, percent, scores_table
 from headwise.encoders.trees import needs_trees
-from headwise.model import encoder_name
+from headwise.model_config import encoder_name
 from headwise.recipe import Recipe
 from headwise.train.config import TrainConfig
 from headwise.train.loop import Report
@@ -129,11 +129,10 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
     expert = getattr(fitted.model, "expert", None)
     if expert is not None:
-        flag = "--pair.expert" if fitted.model.config.task == "pair" else "--expert.kind"
         out.print(
             f"A linear expert on {len(expert.keys):,} words and word pairs stands "
             f"beside the encoder; dev gives it the weight {fitted.model.expert_weight:.2f} "
-            f"({flag} none leaves it out)."
+            "(--expert.kind none leaves it out)."
         )
     out.print(
         f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration "

@@ -9,16 +9,17 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headwise.errors import HeadwiseError
-from headwise.model import ModelConfig, OutputsError
+from headwise.model_config import ModelConfig
 from headwise.models import MODELS, SavedModel
 from headwise.store.errors import StoreError
+from headwise.text_model import OutputsError
 
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features"),
     *("max_pieces", "overlap", "remember", "buckets", "words"),
-    *("expert_features", "context", "windows", "max_symbols", "relative_rows"),
+    *("context", "windows", "max_symbols", "relative_rows"),
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12

@@ -6,7 +6,7 @@ from typing import Any
 from headwise import __version__
 from headwise.bag_model import BagModel
 from headwise.language_model import LanguageModel
-from headwise.model import encoder_name
+from headwise.model_config import encoder_name
 from headwise.models import SavedModel
 
 _MOST_LABELS = 50  # listed one by one

@@ -6,7 +6,7 @@ on dev, so an expert that does not help gets no say, and a model is hardly ever 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import torch
@@ -21,8 +21,8 @@ class ExpertConfig:
     """The linear expert beside the encoder."""
 
     kind: Literal["linear", "none"] = "linear"
-    """linear: a linear SVM on words and word pairs adds its say, as much as dev asks for; none: the encoder
-    alone."""
+    """linear: a linear SVM on words and word pairs (for text pairs, on what both texts share and where they
+    differ) adds its say, as much as dev asks for; none: the encoder alone."""
     max_features: int = 200_000
     """Most words and word pairs that it reads."""
     features: int = 0
@@ -32,8 +32,10 @@ class ExpertConfig:
 class LinearExpert(nn.Module):
     """A linear classifier of words and word pairs, as buffers: trained by scikit-learn, not by gradient.
 
+    What it reads of a text are its word numbers, `[words]` int64, 0 for an unknown word.
+
     Args:
-        features: Words and pairs that it knows.
+        features: Words and word pairs that it knows.
         classes: Number of labels.
     """
 
@@ -46,48 +48,72 @@ class LinearExpert(nn.Module):
         super().__init__()
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int64))
         self.register_buffer("idf", torch.zeros(features))
-        self.register_buffer("weights", torch.zeros(features, classes))
+        self.register_buffer("weights", torch.zeros(self.columns(features), classes))
         self.register_buffer("bias", torch.zeros(classes))
 
-    def forward(self, texts: Sequence[np.ndarray]) -> np.ndarray:
-        """Word numbers of texts -> scores `[texts, classes]`, float32."""
+    @staticmethod
+    def columns(features: int) -> int:
+        """Columns of `matrix`, for this many words and word pairs."""
+        return features
+
+    @staticmethod
+    def texts(items: Sequence[Any]) -> Sequence[np.ndarray]:
+        """All texts in what it reads."""
+        return items
+
+    @staticmethod
+    def matrix(vocabulary: NgramVocabulary, items: Sequence[Any]) -> Any:
+        """What it sees of them, sparse `[items, columns]`."""
+        return vocabulary.transform(items)
+
+    def forward(self, items: Sequence[Any]) -> np.ndarray:
+        """What it reads of texts (or of pairs) -> scores `[items, classes]`, float32."""
         vocabulary = NgramVocabulary(self.keys.cpu().numpy(), self.idf.cpu().numpy())
-        scores = vocabulary.transform(texts) @ self.weights.cpu().numpy()
+        scores = self.matrix(vocabulary, items) @ self.weights.cpu().numpy()
         return np.asarray(scores + self.bias.cpu().numpy(), dtype=np.float32)
+
+    @classmethod
+    def of(cls, vocabulary: NgramVocabulary, weights: np.ndarray, bias: np.ndarray) -> Self:
+        """An expert with these weights, `[columns, classes]`."""
+        expert = cls(len(vocabulary.keys), len(bias))
+        values = {"keys": vocabulary.keys, "idf": vocabulary.idf, "weights": weights, "bias": bias}
+        for name, value in values.items():
+            getattr(expert, name).copy_(torch.from_numpy(value))
+        return expert
+
+
+Kind = TypeVar("Kind", bound=LinearExpert)
 
 
 def fit_linear_expert(
-    train: tuple[Sequence[np.ndarray], np.ndarray],
-    dev: tuple[Sequence[np.ndarray], np.ndarray],
+    train: tuple[Sequence[Any], np.ndarray],
+    dev: tuple[Sequence[Any], np.ndarray],
     classes: int,
     *,
     max_features: int = 200_000,
-) -> LinearExpert | None:
+    kind: type[Kind] = LinearExpert,
+) -> Kind | None:
     """A linear SVM on the training texts, its C chosen on dev.
 
     Args:
-        train: Word numbers of the texts, and label numbers.
+        train: What the expert reads of the texts, and label numbers.
         dev: Likewise.
         classes: Number of labels.
         max_features: See `NgramVocabulary.build`.
+        kind: An expert of texts or of pairs.
 
     Returns:
         None where no text has a known word.
     """
-    vocabulary = NgramVocabulary.build(train[0], max_features=max_features)
+    vocabulary = NgramVocabulary.build(kind.texts(train[0]), max_features=max_features)
     if len(vocabulary.keys) == 0:
         return None
-    features, dev_features = vocabulary.transform(train[0]), vocabulary.transform(dev[0])
+    features, dev_features = (kind.matrix(vocabulary, part[0]) for part in (train, dev))
     best, _ = fit_svm((features, train[1]), (dev_features, dev[1]))
-    expert = LinearExpert(len(vocabulary.keys), classes)
     weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
     if classes == 2:  # scikit-learn keeps one score, of the second label
         weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2
-    expert.keys.copy_(torch.from_numpy(vocabulary.keys))
-    expert.idf.copy_(torch.from_numpy(vocabulary.idf))
-    expert.weights.copy_(torch.from_numpy(weights))
-    expert.bias.copy_(torch.from_numpy(bias))
-    return expert
+    return kind.of(vocabulary, weights, bias)
 
 
 def fit_mixture(encoder: np.ndarray, expert: np.ndarray, targets: np.ndarray) -> tuple[float, float]:

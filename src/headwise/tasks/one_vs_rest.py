@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from headwise.features.ngrams import NgramVocabulary
@@ -147,9 +146,4 @@ def fit_label_set_expert(
         return None
     own = [(vocabulary.transform(texts), targets) for texts, targets in (train, dev)]
     linear = fit_one_vs_rest(own[0], own[1])
-    expert = LinearExpert(len(vocabulary.keys), labels)
-    expert.keys.copy_(torch.from_numpy(vocabulary.keys))
-    expert.idf.copy_(torch.from_numpy(vocabulary.idf))
-    expert.weights.copy_(torch.from_numpy(linear.weights))
-    expert.bias.copy_(torch.from_numpy(linear.bias))
-    return expert
+    return LinearExpert.of(vocabulary, linear.weights, linear.bias)

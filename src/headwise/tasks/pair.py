@@ -34,11 +34,6 @@ class PairConfig:
     """Hidden features of the feed-forward layer after each look."""
     cross_dropout: float = 0.1
     """On what attention and feed-forward layer give and inside the latter, while training."""
-    expert: Literal["linear", "none"] = "none"
-    """linear: a linear SVM on what both texts share and where they differ adds its say, as much as dev asks
-    for (labels only); none: the encoder alone."""
-    expert_features: int = 0
-    """How many words and word pairs it found in training; not to be set."""
 
     def __post_init__(self) -> None:
         check_range(

@@ -10,13 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch import Tensor, nn
 
 from headwise.features.ngrams import NgramVocabulary
-from headwise.tasks.svm import fit_svm
+from headwise.tasks.linear_expert import LinearExpert
 
 NUMBERS = 8  # of `overlap`
 
@@ -24,39 +22,26 @@ Words = NDArray[np.int64]
 """Word numbers of a text; 0 is an unknown word."""
 
 
-class PairExpert(nn.Module):
-    """A linear classifier of pairs, as buffers: trained by scikit-learn, not by gradient.
+class PairExpert(LinearExpert):
+    """A linear classifier of pairs; it reads the word numbers of both texts, `(first, second)`."""
 
-    Args:
-        features: Words and word pairs that it knows.
-        classes: Number of labels.
-    """
+    @staticmethod
+    def columns(features: int) -> int:
+        return 4 * features + NUMBERS
 
-    keys: Tensor
-    idf: Tensor
-    weights: Tensor
-    bias: Tensor
+    @staticmethod
+    def texts(items: Sequence[tuple[Words, Words]]) -> list[Words]:
+        return [first for first, _ in items] + [second for _, second in items]
 
-    def __init__(self, features: int, classes: int):
-        super().__init__()
-        self.register_buffer("keys", torch.zeros(features, dtype=torch.int64))
-        self.register_buffer("idf", torch.zeros(features))
-        self.register_buffer("weights", torch.zeros(4 * features + NUMBERS, classes))
-        self.register_buffer("bias", torch.zeros(classes))
-
-    def forward(self, firsts: Sequence[Words], seconds: Sequence[Words]) -> np.ndarray:
-        """Word numbers of both texts of pairs -> scores `[pairs, classes]`, float32."""
-        vocabulary = NgramVocabulary(self.keys.cpu().numpy(), self.idf.cpu().numpy())
-        scores = pair_features(vocabulary, firsts, seconds) @ self.weights.cpu().numpy()
-        return np.asarray(scores + self.bias.cpu().numpy(), dtype=np.float32)
+    @staticmethod
+    def matrix(vocabulary: NgramVocabulary, items: Sequence[tuple[Words, Words]]) -> Any:
+        return pair_features(vocabulary, items)
 
 
-def pair_features(vocabulary: NgramVocabulary, firsts: Sequence[Words], seconds: Sequence[Words]) -> Any:
+def pair_features(vocabulary: NgramVocabulary, pairs: Sequence[tuple[Words, Words]]) -> Any:
     """`[pairs, 4 * features + 8]`, sparse: `compared` of both texts' TF-IDF, and their overlap."""
-    numbers = [
-        overlap(_told_apart(one, -1), _told_apart(other, -2))
-        for one, other in zip(firsts, seconds, strict=True)
-    ]
+    numbers = [overlap(_told_apart(one, -1), _told_apart(other, -2)) for one, other in pairs]
+    firsts, seconds = [first for first, _ in pairs], [second for _, second in pairs]
     dense = np.array(numbers, dtype=np.float32).reshape(-1, NUMBERS)
     return compared(vocabulary.transform(firsts), vocabulary.transform(seconds), dense)
 
@@ -91,40 +76,3 @@ def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> tuple[floa
 def _told_apart(words: Words, unknown: int) -> list[int]:
     """Word numbers; unknown words get a number that no word of the other text has."""
     return np.where(words == 0, unknown, words).tolist()
-
-
-def fit_pair_expert(
-    train: tuple[Sequence[Words], Sequence[Words], np.ndarray],
-    dev: tuple[Sequence[Words], Sequence[Words], np.ndarray],
-    classes: int,
-    *,
-    max_features: int = 100_000,
-) -> PairExpert | None:
-    """A linear SVM on the training pairs, its C chosen on dev.
-
-    Args:
-        train: Word numbers of the first and of the second texts, and label numbers.
-        dev: Likewise.
-        classes: Number of labels.
-        max_features: See `NgramVocabulary.build`.
-
-    Returns:
-        None where no text has a known word.
-    """
-    vocabulary = NgramVocabulary.build([*train[0], *train[1]], max_features=max_features)
-    if len(vocabulary.keys) == 0:
-        return None
-    features, dev_features = (pair_features(vocabulary, *part[:2]) for part in (train, dev))
-    best, _ = fit_svm((features, train[2]), (dev_features, dev[2]))
-    expert = PairExpert(len(vocabulary.keys), classes)
-    weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
-    if classes == 2:  # scikit-learn keeps one score, of the second label
-        weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2
-    for buffer, value in (
-        (expert.keys, vocabulary.keys),
-        (expert.idf, vocabulary.idf),
-        (expert.weights, weights),
-        (expert.bias, bias),
-    ):
-        buffer.copy_(torch.from_numpy(value))
-    return expert

@@ -14,11 +14,12 @@ from headwise.features.embedding import WordEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model, TextModel
+from headwise.model import Model
 from headwise.recipe import Recipe
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
 from headwise.tasks.metrics import mean_loss, score
+from headwise.text_model import TextModel
 from headwise.train.classification import ClassificationObjective
 from headwise.train.loop import Report
 from headwise.train.model_run import train_by
@@ -88,7 +89,7 @@ def fit(
     )
     hashes = {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256}
     progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
-    logits = model.encoder_logits(objective.dev_texts)
+    logits = model.outputs_of(objective.dev_texts)
     before = expected_calibration_error(model.probabilities(logits), dev_targets)
     if recipe.model.expert.kind == "linear":
         add_expert(model, objective, logits)

@@ -141,7 +141,7 @@ def fit_label_sets(
     hashes = {name: set_fingerprint(examples).sha256 for name, examples in parts.items()}
     progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     targets = objective.dev_targets
-    encoder = model.encoder_logits(objective.dev_texts)
+    encoder = model.outputs_of(objective.dev_texts)
     before = binary_calibration_error(model.probabilities(encoder), targets)
     if recipe.model.expert.kind == "linear":
         add_expert(model, objective, encoder)

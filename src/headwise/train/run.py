@@ -16,7 +16,7 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
-from headwise.model import encoder_name
+from headwise.model_config import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
 from headwise.report import Evaluation, Rival, evaluate_texts
 from headwise.tasks.metrics import compare, score
@@ -173,7 +173,7 @@ def run(
         test_targets = targets_of(texts.test, number)
         evaluation = evaluate_texts(fitted.model, texts.test, test_targets)
         if fitted.model.expert is not None:
-            logits = fitted.model.encoder_logits(fitted.model.features.encode(texts.test))
+            logits = fitted.model.outputs_of(fitted.model.features.encode(texts.test))
             scores = score(logits.argmax(axis=1), test_targets, fitted.model.labels)
             alone = Rival.of("encoder alone", scores)
         linear = None

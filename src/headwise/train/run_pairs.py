@@ -23,9 +23,9 @@ from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
 from headwise.recipe import Recipe
 from headwise.report import Evaluation, Rival
 from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
-from headwise.tasks.linear_expert import fit_mixture
+from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
 from headwise.tasks.metrics import compare, mean_loss, score
-from headwise.tasks.pair_expert import fit_pair_expert
+from headwise.tasks.pair_expert import PairExpert
 from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers
 from headwise.train.fit import (
     Fitted,
@@ -134,7 +134,7 @@ def _fit_labels(
     progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
     logits = model.logits(objective.dev_pairs)
     before = expected_calibration_error(model.probabilities(logits), targets)
-    if recipe.model.pair.expert == "linear":
+    if recipe.model.expert.kind == "linear":
         add_expert(model, objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets)
@@ -157,17 +157,17 @@ def add_expert(model: PairModel, objective: PairObjective, logits: np.ndarray) -
         objective: With the pairs.
         logits: The encoder's on dev.
     """
-    train, dev = (
-        ([pair.first.words for pair in pairs], [pair.second.words for pair in pairs], targets)
-        for pairs, targets in (
-            (objective.train_pairs, objective.train_targets),
-            (objective.dev_pairs, objective.dev_targets),
-        )
+    dev_words = model.expert_reads(objective.dev_pairs)
+    expert = fit_linear_expert(
+        (model.expert_reads(objective.train_pairs), objective.train_targets),
+        (dev_words, objective.dev_targets),
+        len(model.labels),
+        max_features=model.config.expert.max_features,
+        kind=PairExpert,
     )
-    expert = fit_pair_expert(train, dev, len(model.labels))
     if expert is None:
         return
-    temperature, weight = fit_mixture(logits, expert(*dev[:2]), objective.dev_targets)
+    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
     if weight > 0:
         model.add_expert(expert, weight)
         model.temperature = temperature
