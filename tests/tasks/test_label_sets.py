@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss
 from headwise.tasks.label_sets import (
     binary_calibration_error,
     fit_binary_mixture,
+    fit_binary_temperature,
     label_set_loss,
     mean_binary_loss,
 )
@@ -46,9 +47,8 @@ def test_smoothing_spreads_over_yes_and_no():
 
 def test_the_temperature_that_was_put_in_is_found():
     logits, targets = data(4_000)
-    temperature, weight = fit_binary_mixture(3 * logits, None, targets)
+    temperature = fit_binary_temperature(3 * logits, targets)
     assert temperature == pytest.approx(3, rel=0.1)
-    assert weight == 0
     before = binary_calibration_error(expit(3 * logits), targets)
     assert binary_calibration_error(expit(3 * logits / temperature), targets) < 0.03 < before
 
@@ -58,6 +58,25 @@ def test_an_expert_gets_the_say_that_it_deserves():
     noise = np.random.default_rng(1).normal(size=logits.shape)
     assert fit_binary_mixture(logits - noise, noise, targets)[1] == pytest.approx(1, rel=0.1)
     assert fit_binary_mixture(logits, noise, targets)[1] == pytest.approx(0, abs=0.1)
+
+
+def test_an_expert_whose_zero_is_not_even_odds_is_shifted():
+    logits, targets = data(4_000)
+    shifted = (logits - np.linspace(-3, 3, logits.shape[1])) / 2
+    temperature, weight, shift = fit_binary_mixture(0 * logits, shifted, targets)
+    mixed = weight * (shifted + shift) / temperature
+    np.testing.assert_allclose(shift, np.linspace(-3, 3, logits.shape[1]) / 2, atol=0.15)
+    assert binary_calibration_error(expit(mixed), targets) < 0.03
+    # Few texts say little against even odds.
+    few = fit_binary_mixture(0 * logits[:8], shifted[:8], targets[:8])[2]
+    assert np.isfinite(few).all()
+
+
+def test_nothing_to_fit_on():
+    nothing = np.zeros((0, 3), np.float32)
+    assert fit_binary_temperature(nothing, nothing.astype(bool)) == 1
+    temperature, weight, shift = fit_binary_mixture(nothing, nothing, nothing.astype(bool))
+    assert (temperature, weight, shift.tolist()) == (1, 0, [0, 0, 0])
 
 
 def test_calibration_error():

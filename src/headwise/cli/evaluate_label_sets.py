@@ -15,6 +15,7 @@ from headwise.cli.requests import EvaluateRequest
 from headwise.config import from_dict
 from headwise.data.columns import Columns
 from headwise.data.errors import DataError
+from headwise.data.label_flags import labelled
 from headwise.data.label_set import LabelSetData, LabelSetExample, label_sets, set_fingerprint
 from headwise.data.label_set_files import check_label_sets, read_label_sets
 from headwise.data.options import LabelSetOptions
@@ -34,13 +35,15 @@ def evaluate(request: EvaluateRequest) -> int:
     """
     model = request.model
     options = from_dict(LabelSetOptions, request.read)
-    if options.label_separator is None:
+    if options.label_separator is None and options.label_columns is None:
         options = replace(options, label_separator=model.separator)
     heads = None if request.heads is None else str(request.heads)
-    data: Any = parsed(read_label_sets(request.file, options), heads, model.config.words.tokenizer)
+    data: Any = parsed(
+        read_label_sets(request.file, options, known=model.labels), heads, model.config.words.tokenizer
+    )
     for line in data.notes:
         note(line)
-    if data.columns.label is None:
+    if not labelled(data.columns):
         raise DataError(
             "HW163",
             f"the format {data.format} has no labels",

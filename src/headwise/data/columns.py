@@ -59,12 +59,8 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
         DataError: HW111 (no such column), HW131 (cannot be guessed).
     """
     options = source.options
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
-    columns = []
-    for name in names:
-        values = [record.fields.get(name) for record in sample]
-        strings = any(isinstance(value, str) for value in values)
-        columns.append(_Column(name, [as_text(value) for value in values], strings))
+    columns = _columns(sample)
+    names = [column.name for column in columns]
     text = label = None
     if options.text_column:
         text = columns[find_column(options.text_column, names, source, "--text-column")]
@@ -89,6 +85,25 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
     return Columns(text.name, label.name if label else None)
 
 
+def choose_text(sample: Sequence[Record], source: Source, *, without: Sequence[str] = ()) -> str:
+    """Choose the column of the texts alone, likewise, and none of those in `without`.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    columns = _columns(sample)
+    asked = source.options.text_column
+    if asked:
+        return columns[
+            find_column(asked, [column.name for column in columns], source, "--text-column")
+        ].name
+    text = _text_column([column for column in columns if column.name not in without])
+    if text is None:
+        raise _unsure("text", columns, source)
+    source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
+    return text.name
+
+
 def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> int:
     """The index of a column given by name (spelling of spaces and case aside) or number from 1.
 
@@ -110,6 +125,15 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
         advice=f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}",
         path=source.path,
     )
+
+
+def _columns(sample: Sequence[Record]) -> list[_Column]:
+    columns = []
+    for name in dict.fromkeys(name for record in sample for name in record.fields):
+        values = [record.fields.get(name) for record in sample]
+        strings = any(isinstance(value, str) for value in values)
+        columns.append(_Column(name, [as_text(value) for value in values], strings))
+    return columns
 
 
 def _text_column(columns: list[_Column]) -> _Column | None:

@@ -27,6 +27,7 @@ CODES = {
     "HW121": "a line has several labels",
     "HW122": "a tree has a label other than 0 to 4",
     "HW123": "a label in a list is not a text",
+    "HW124": "a column of a label says neither yes nor no",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",

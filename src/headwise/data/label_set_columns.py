@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwise.data.columns import Columns, choose_columns
+from headwise.data.label_flags import choose_flags, guess_flags
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
 from headwise.data.options import SEPARATOR, LabelSetOptions
 from headwise.data.source import Record, Source
@@ -26,23 +27,42 @@ RECURRING = 0.8
 """Share of the parts of cells that must occur in other cells too, for the parts to be labels."""
 
 
-def choose_label_set_columns(sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns:
+def choose_label_set_columns(
+    sample: Sequence[Record], source: Source, *, labelled: bool, known: Sequence[str] = ()
+) -> Columns:
     """Choose as `choose_columns` does, but for labels: of columns with a usual name the one that holds
-    several in a cell, else any column that does, else the one with the surest name.
+    several in a cell, else any column that does, else the one with the surest name; else those that hold
+    nothing but 0 and 1, each a label.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether labels are needed.
+        known: Labels; where columns have their names, all of them, these are the labels.
 
     Raises:
         DataError: HW111, HW131.
     """
     options = source.options
+    if labelled and isinstance(options, LabelSetOptions) and options.flags:
+        return choose_flags(sample, source, options.flags)
     if options.label_column or not labelled:
         return choose_columns(sample, source, labelled=labelled)
     names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    if known and set(known) <= set(names):
+        return choose_flags(sample, source, known)
+    flags = guess_flags(sample, options.text_column)
     own = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name != options.text_column]
     separator = options.separator if isinstance(options, LabelSetOptions) else SEPARATOR
     several = [name for name in open_names if hold_several(own[name], separator)]
-    named = sorted((name for name in open_names if rank(name, NAMES) is not None), key=_rank)
+    usual = [name for name in open_names if rank(name, NAMES) is not None and name not in flags]
+    named = sorted(usual, key=_rank)
     found = [name for name in named if name in several] or several or named
+    if not found and flags:
+        shown = ", ".join(map(repr, flags))
+        source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
+        return choose_flags(sample, source, flags)
     if not found:
         return choose_columns(sample, source, labelled=True)
     label = found[0]

@@ -1,14 +1,17 @@
 """Read files of texts with any number of labels: tables, jsonl with lists, fastText.
 
-Codes: HW120 (null), HW123.
+Codes: HW120 (null), HW123, HW124.
 """
 
 import difflib
+from collections.abc import Sequence
+from functools import partial
 from os import PathLike, fspath
 
 from headwise.data.columns import Columns
 from headwise.data.errors import DataError, Report, stop
 from headwise.data.formats.jsonl import as_text
+from headwise.data.label_flags import FlagColumns, flagged, labelled
 from headwise.data.label_set import LabelSetData, LabelSetExample, label_sets
 from headwise.data.label_set_columns import choose_label_set_columns, hold_several
 from headwise.data.options import SEPARATOR, LabelSetOptions
@@ -19,7 +22,11 @@ DEFAULT = LabelSetOptions()
 
 
 def read_label_sets(
-    path: str | PathLike[str], options: LabelSetOptions = DEFAULT, report: Report = stop
+    path: str | PathLike[str],
+    options: LabelSetOptions = DEFAULT,
+    report: Report = stop,
+    *,
+    known: Sequence[str] = (),
 ) -> LabelSetData:
     """Read a labelled file into memory.
 
@@ -30,17 +37,22 @@ def read_label_sets(
         options: What is not to be guessed.
         report: Is given the `DataError` of a record that cannot be used. By default it raises; if it
             returns, the record is left out and reading goes on.
+        known: Labels that the file may have as columns, 1 where a text has the label and 0 where not.
 
     Raises:
-        DataError: As `read_examples`; HW123.
+        DataError: As `read_examples`; HW123, HW124.
     """
     source = Source(fspath(path), options, report)
-    form, columns, records = open_records(source, labelled=True, choose=choose_label_set_columns)
+    choose = partial(choose_label_set_columns, known=known)
+    form, columns, records = open_records(source, labelled=True, choose=choose)
     examples: list[LabelSetExample] = []
     repeated: list[int] = []
     for record in records:
         text = text_of(record, columns, source)
-        parts = _parts(record, columns, source, options.separator) if columns.label else []
+        if isinstance(columns, FlagColumns):
+            parts = flagged(record, columns.flags, source)
+        else:
+            parts = _parts(record, columns, source, options.separator) if columns.label else []
         if text is None or parts is None:
             continue
         labels = tuple(dict.fromkeys(filter(None, parts)))
@@ -48,10 +60,14 @@ def read_label_sets(
             repeated.append(record.line)
         examples.append(LabelSetExample(text, None, record.line, labels=labels))
     bare = sum(not labels for labels in label_sets(examples))
-    if columns.label and bare:
+    if labelled(columns) and bare:
         source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
+    if isinstance(columns, FlagColumns):
+        given = {label for own in label_sets(examples) for label in own}
+        if idle := [name for name in columns.flags if name not in given]:
+            source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
     empty = sum(not example.text.strip() for example in examples)
     notes = tuple(source.notes)
     return LabelSetData([*examples], source.path, form, columns, notes, empty, repeated=tuple(repeated))
@@ -96,9 +112,12 @@ def looks_like_label_sets(path: str, options: LabelSetOptions) -> str:
     if label is None and sample and form in ("csv", "tsv", "jsonl"):
         quiet = Source(path, options, report=lambda error: None)
         try:
-            label = choose_label_set_columns(sample, quiet, labelled=True).label
+            chosen = choose_label_set_columns(sample, quiet, labelled=True)
         except DataError:
             return ""
+        if isinstance(chosen, FlagColumns):
+            return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
+        label = chosen.label
     if label is None or not hold_several(
         [record.fields.get(label) for record in sample], options.separator
     ):

@@ -51,9 +51,23 @@ class LabelSetOptions(ReadOptions):
     """What separates the labels of a cell: | by default, or what the model was trained with. In jsonl they
     are a list."""
 
+    label_columns: str | None = None
+    """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,
+    or their numbers from 1, separated by commas; 3-8 is several. They are the labels' names."""
+
     def __post_init__(self) -> None:
+        if self.label_columns is not None and (self.label_column or self.label_separator):
+            other = "label_column" if self.label_column else "label_separator"
+            raise ConfigError(f"label_columns and {other} exclude each other; give one of them")
+        if self.label_columns is not None and not self.flags:
+            raise ConfigError(f"label_columns {self.label_columns!r}; expected names or numbers of columns")
         if self.label_separator is not None and not self.label_separator.strip():
             raise ConfigError(f"label_separator {self.label_separator!r}; expected more than white space")
+
+    @property
+    def flags(self) -> list[str]:
+        """The columns of labels that are named."""
+        return [part.strip() for part in (self.label_columns or "").split(",") if part.strip()]
 
     @property
     def separator(self) -> str:

@@ -43,6 +43,8 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
         return "tag", "a column of tokens, tags or heads is named"
     if "bag_column" in reading:
         return "bags", "a column of bags is named"
+    if "label_columns" in reading:
+        return "multi-label", "columns of labels are named"
     if "label_separator" in reading:
         return "multi-label", "a separator of labels is given"
     if path == "-":

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -29,32 +30,63 @@ def mean_binary_loss(logits: Scores, targets: Targets) -> float:
     return float(np.logaddexp(0.0, np.where(targets, -1.0, 1.0) * logits.astype(np.float64)).mean())
 
 
-def fit_binary_mixture(encoder: Scores, expert: Scores | None, targets: Targets) -> tuple[float, float]:
-    """The temperature and the expert's weight that make held-out labels most likely.
+def fit_binary_temperature(logits: Scores, targets: Targets) -> float:
+    """The temperature that makes held-out labels most likely, with `sigmoid(logits / temperature)`."""
+    factors, _ = _most_likely([logits], targets)
+    return 1.0 / factors[0]
+
+
+def fit_binary_mixture(
+    encoder: Scores, expert: Scores, targets: Targets
+) -> tuple[float, float, NDArray[np.float32]]:
+    """What makes held-out labels most likely: the temperature, the expert's weight, and what is added to
+    its scores (of linear SVMs, whose 0 is far from even odds where a label is rare).
 
     Args:
         encoder: Logits.
-        expert: Scores of a linear expert; None for none.
+        expert: Scores of a linear expert.
         targets: The true labels.
 
     Returns:
-        `(temperature, weight)` for `sigmoid((encoder + weight * expert) / temperature)`; the weight is not
-        negative, and 0 without an expert.
+        `(temperature, weight, shift)` for `sigmoid((encoder + weight * (expert + shift)) / temperature)`,
+        the shift `[labels]`; the weight is not negative.
     """
+    factors, shift = _most_likely([encoder, expert], targets)
+    weight = factors[1] / factors[0]
+    own = shift / factors[1] if factors[1] > 0 else np.zeros_like(shift)
+    return 1.0 / factors[0], weight, own.astype(np.float32)
+
+
+_SHIFT = 2.0
+"""How far, in logits, the shift of a label may be expected to go: its prior's standard deviation."""
+
+
+def _most_likely(parts: list[Scores], targets: Targets) -> tuple[list[float], NDArray[np.float64]]:
+    """Factors of scores, and a shift for each label where there are two, that make labels most likely."""
+    labels = targets.shape[1]
     if targets.size == 0:
-        return 1.0, 0.0
+        return [1.0, 0.0], np.zeros(labels)
     from scipy.optimize import minimize  # slow to load, and predictions do without
 
-    encoder = encoder.astype(np.float64)
-    other = np.zeros_like(encoder) if expert is None else expert.astype(np.float64)
+    own = [part.astype(np.float64) for part in parts]
+    free = len(parts) > 1
+    signs = np.where(targets, -1.0, 1.0)
 
-    def loss(factors: NDArray[np.float64]) -> float:
-        return mean_binary_loss(factors[0] * encoder + factors[1] * other, targets)
+    def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        factors, shift = values[: len(own)], values[len(own) :]
+        logits = sum(factor * part for factor, part in zip(factors, own, strict=True))
+        against = signs * (logits + shift if free else logits)
+        slopes = signs * expit(against) / targets.size
+        prior = shift / _SHIFT**2 / targets.size
+        ahead = np.concatenate(
+            [[(slopes * part).sum() for part in own], slopes.sum(0)[: len(shift)] + prior]
+        )
+        return float(np.logaddexp(0.0, against).mean() + (shift * prior).sum() / 2), ahead
 
-    bounds = [(1 / 20, 20.0), (0.0, 0.0 if expert is None else 40.0)]
-    start = np.array([1.0, 0.0 if expert is None else 1.0])
-    found = minimize(loss, x0=start, bounds=bounds, method="L-BFGS-B")
-    return 1.0 / float(found.x[0]), float(found.x[1] / found.x[0])
+    start = np.concatenate([np.ones(len(own)), np.zeros(labels if free else 0)])
+    bounds = [(1 / 20, 20.0), (0.0, 40.0)][: len(own)] + [(-20.0, 20.0)] * (len(start) - len(own))
+    found = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
+    return found.x[: len(own)].tolist(), found.x[len(own) :]
 
 
 def binary_calibration_error(probabilities: Scores, targets: Targets, bins: int = 15) -> float:

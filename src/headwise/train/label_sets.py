@@ -24,6 +24,7 @@ from headwise.tasks.label_set_metrics import dev_scores, label_set_scores
 from headwise.tasks.label_sets import (
     binary_calibration_error,
     fit_binary_mixture,
+    fit_binary_temperature,
     label_set_loss,
     mean_binary_loss,
 )
@@ -146,7 +147,7 @@ def fit_label_sets(
     if recipe.model.expert.kind == "linear":
         add_expert(model, objective, encoder)
     if model.expert is None:
-        model.temperature, _ = fit_binary_mixture(encoder, None, targets)
+        model.temperature = fit_binary_temperature(encoder, targets)
     logits = model.logits(objective.dev_texts)
     probabilities = model.probabilities(logits)
     least = recipe.model.thresholds.min_texts
@@ -180,8 +181,9 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
     )
     if expert is None:
         return
-    temperature, weight = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
+    temperature, weight, shift = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
     if weight > 0:
+        expert.bias += torch.from_numpy(shift)
         model.add_expert(expert, weight)
         model.temperature = temperature
 

@@ -68,7 +68,8 @@ def read_label_set_texts(
         if path is None and heads is not None:
             raise ConfigError(f"{heads}: parses of {name} texts, but there is no file of {name} texts")
         if path is not None:
-            read: Any = parsed(read_label_sets(path, recipe.data), heads, tokenizer)
+            flags = getattr(parts["train"].columns, "flags", ()) if parts else ()
+            read: Any = parsed(read_label_sets(path, recipe.data, known=flags), heads, tokenizer)
             parts[name] = read
             notes += [f"{path}: {note}" for note in read.notes]
             check_label_sets(parts["train"], read)

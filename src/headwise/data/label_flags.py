@@ -1,0 +1,87 @@
+"""Labels in columns of their own: 1 where a text has the label, 0 where it has not.
+
+Codes: HW124.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwise.data.columns import Columns, choose_text, find_column
+from headwise.data.formats.jsonl import as_text
+from headwise.data.source import Record, Source
+
+YES = frozenset({"1", "1.0", "true", "yes"})
+NO = frozenset({"0", "0.0", "false", "no"})
+
+
+@dataclass(frozen=True)
+class FlagColumns(Columns):
+    """The same where each label has a column of its own.
+
+    Attributes:
+        flags: The names of these columns, which are the labels.
+    """
+
+    flags: tuple[str, ...] = ()
+
+
+def labelled(columns: Columns) -> bool:
+    """Whether there are labels."""
+    return columns.label is not None or (isinstance(columns, FlagColumns) and bool(columns.flags))
+
+
+def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
+    """The columns that hold nothing but 0 and 1 (true and false, yes and no), if two or more of them hold
+    both; `text` is the column of the texts, where it is known."""
+    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    own = {name: {_plain(record.fields.get(name)) for record in sample} for name in names if name != text}
+    found = {name: values for name, values in own.items() if values <= YES | NO}
+    both = [values for values in found.values() if values & YES and values & NO]
+    return list(found) if len(both) > 1 else []
+
+
+def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str]) -> FlagColumns:
+    """The columns with these names or numbers (from 1; 3-8 is several), and that of the texts.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    places: list[int] = []
+    for part in asked:
+        first, dash, last = part.partition("-")
+        if part not in names and dash and first.isdecimal() and last.isdecimal():
+            places += [_place(str(n), names, source) for n in range(int(first), int(last) + 1)]
+        else:
+            places.append(_place(part, names, source))
+    flags = tuple(dict.fromkeys(names[place] for place in places))
+    return FlagColumns(choose_text(sample, source, without=flags), None, flags)
+
+
+def _place(asked: str, names: Sequence[str], source: Source) -> int:
+    return find_column(asked, names, source, "--label-columns")
+
+
+def flagged(record: Record, flags: Sequence[str], source: Source) -> list[str] | None:
+    """The labels whose cells say yes; None, and reported, where a cell says neither yes nor no."""
+    found = []
+    for name in flags:
+        value = _plain(record.fields.get(name))
+        if value in YES:
+            found.append(name)
+        elif value not in NO:
+            what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
+            error = source.error(
+                "HW124",
+                f"{what} in the column {name!r}",
+                record.line,
+                expected="1 where the text has the label, 0 where not (or true and false, yes and no)",
+                advice="mend it, or name the columns of labels with --label-columns",
+            )
+            source.report(error)
+            return None
+    return found
+
+
+def _plain(value: object) -> str:
+    return as_text(value).strip().lower()
