@@ -33,8 +33,8 @@ from headwise.features.vectors import WordVectors, load_vectors
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report import evaluate_texts
-from headwise.train.classification import ClassificationObjective
-from headwise.train.fit import add_expert, columns, fit, label_names, targets_of
+from headwise.train.classification import ClassificationObjective, add_expert
+from headwise.train.fit import columns, fit, label_names, targets_of
 from runs import (
     CACHE,
     DATA,
@@ -161,7 +161,7 @@ def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folde
         (task.train, targets_of(task.train, number)),
         (task.dev, targets_of(task.dev, number)),
     )
-    add_expert(fitted.model, objective, fitted.model.outputs_of(objective.dev_texts))
+    add_expert(objective, fitted.model.outputs_of(objective.dev_items))
     mixed = judged(evaluate_texts(fitted.model, task.test, targets).predicted == targets, task.leaked)
     return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},

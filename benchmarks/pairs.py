@@ -32,9 +32,9 @@ from headwise.memory import keep_freed_memory
 from headwise.pair_baseline import fit_pair_baseline
 from headwise.pair_report import evaluate_pairs
 from headwise.recipe import build_recipe, read_recipe
+from headwise.train.classification import ClassificationObjective, add_expert
 from headwise.train.pair_parts import PARTS, PairParts, label_numbers
-from headwise.train.pairs import PairObjective
-from headwise.train.run_pairs import add_expert, fit_pairs
+from headwise.train.run_pairs import fit_pairs
 from runs import (
     CACHE,
     DATA,
@@ -175,8 +175,8 @@ def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folde
     # The same model once more with the linear expert beside it; only dev decides how much say that has.
     model = fitted.model
     train, dev = ((own, label_numbers(own, model.labels)) for own in three(task)[:2])
-    objective = PairObjective(model, train, dev)
-    add_expert(model, objective, model.outputs_of(objective.dev_pairs))
+    objective = ClassificationObjective(model, train, dev)
+    add_expert(objective, model.outputs_of(objective.dev_items))
     mixed = judged(evaluate_pairs(model, task.parts.test, targets).predicted == targets, task.leaked)
     return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},

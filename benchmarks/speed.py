@@ -51,7 +51,7 @@ def parts(arguments: argparse.Namespace) -> dict[str, Callable[[], Result | str]
     domains = tuple(arguments.domains)
     return {
         "encoders": lambda: speed_encoders.run(quick=quick, rounds=rounds, domains=domains),
-        "training": lambda: speed_training.run(quick=quick, rounds=rounds, domains=domains),
+        "training": lambda: speed_training.run(rounds=rounds, domains=domains),
         "scaling": lambda: speed_scaling.run(
             quick=quick,
             rounds=rounds,

@@ -18,15 +18,12 @@ from speed_table import Result, Row
 from speed_texts import DOMAINS, TextBatch, missing_data, read_domain, sampled, test_batches
 
 MS, OWN, PADDED = "ms-transformer", "transformer", "padded Transformer"
-QUICK = ("MR", "books", "imdb", "music")
 
 
-def run(*, quick: bool, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Result | str:
+def run(*, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Result | str:
     """Time a step on a batch of each domain; or why not."""
     if (reason := missing_data()) is not None:
         return reason
-    if quick:
-        domains = tuple(domain for domain in domains if domain in QUICK)
     batches = sampled({domain: test_batches(domain, "sorted") for domain in domains})
     seconds = {}
     for domain, (batch,) in batches.items():
@@ -43,8 +40,7 @@ def run(*, quick: bool, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Resu
         for rival, bar in ((PADDED, ">= 5"), (OWN, ""))
     ]
     notes = ["training steps are of whole models: word vectors, encoder, classifier, AdamW; float32"]
-    if quick:
-        notes.append("quick: training steps on a batch of some domains each")
+    notes.append("a step on one batch of each domain")
     return Result(found, {"seconds_of_a_step_on_128_texts": seconds}, notes)
 
 

@@ -90,7 +90,7 @@ def test_a_text_depends_on_its_partner_only_with_interaction():
 @pytest.mark.parametrize("limits", [(1, 10_000), (3, 10_000), (256, 1), (256, 40)])
 def test_the_size_of_batches_does_not_matter(limits):
     model = new()
-    encoded = model.encode_pairs(some(20))
+    encoded = model.encoded(some(20))
     found = model.logits(encoded, batch_texts=limits[0], batch_tokens=limits[1])
     np.testing.assert_allclose(found, model.logits(encoded), atol=1e-5)
 
@@ -110,7 +110,7 @@ def test_gradients_reach_all_parameters_from_both_texts():
     from headwise.features.encoded_pairs import batch_of_pairs
 
     model = new(interaction="cross").train()
-    model(batch_of_pairs(model.encode_pairs(some(5)))).sum().backward()
+    model(batch_of_pairs(model.encoded(some(5)))).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     assert model.embedding.vectors.weight.grad[1:].abs().sum(dim=1).count_nonzero() > 10
 
@@ -146,7 +146,7 @@ def test_scores_saved_and_loaded(tmp_path):
     assert loaded.scale == scale
     pairs = some(10)
     found = list(loaded.predict(pairs, chunk=3))
-    np.testing.assert_allclose(found, model.scores(model.encode_pairs(pairs)), atol=1e-5)
+    np.testing.assert_allclose(found, model.scores(model.encoded(pairs)), atol=1e-5)
     alone = [next(iter(loaded.predict([pair]))) for pair in pairs]
     np.testing.assert_allclose(found, alone, atol=1e-5)
     assert np.ptp(found) > 0.1
@@ -173,7 +173,7 @@ def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
     from headwise.tasks.pair_expert import PairExpert
 
     model, pairs = new(), some(30)
-    encoded = model.encode_pairs(pairs)
+    encoded = model.encoded(pairs)
     words = model.expert_reads(encoded)
     targets = np.arange(len(pairs)) % 3
     expert = fit_linear_expert((words, targets), (words, targets), 3, kind=PairExpert)

@@ -63,9 +63,12 @@ class PairReader(Reader):
         first, second = self.readout(encoded).chunk(2)
         return self.head(first, second)
 
-    def encode_pairs(self, pairs: Sequence[Pair]) -> list[EncodedPair]:
+    def encoded(self, items: Sequence[Pair]) -> list[EncodedPair]:
         """What the model reads of pairs."""
-        return encode_pairs(self.features, pairs)
+        return encode_pairs(self.features, items)
+
+    def remember(self, encoded: Sequence[EncodedPair]) -> None:
+        super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 
 
 class PairModel(ExpertReader, PairReader):
@@ -116,7 +119,7 @@ class PairModel(ExpertReader, PairReader):
 
     def predict_proba(self, pairs: Sequence[Pair | tuple[str, str]]) -> np.ndarray:
         """Calibrated probabilities, `[pairs, labels]`, float64."""
-        return self.probabilities(self.logits(self.encode_pairs(list(map(as_pair, pairs)))))
+        return self.probabilities(self.logits(self.encoded(list(map(as_pair, pairs)))))
 
     def predict(
         self, pairs: Iterable[Pair | tuple[str, str]], *, chunk: int = 4096
@@ -125,7 +128,7 @@ class PairModel(ExpertReader, PairReader):
         with it, as they are taken `chunk` at a time."""
         stream = map(as_pair, pairs)
         while part := list(islice(stream, chunk)):
-            encoded = self.encode_pairs(part)
+            encoded = self.encoded(part)
             for pair, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
                 unknown = pair.unknown / max(len(pair), 1)
                 yield Prediction(self.labels[int(row.argmax())], tuple(map(float, row)), unknown)
@@ -175,7 +178,7 @@ class PairScorer(PairReader):
         """Scores in the order of the pairs, which may be a stream of any length."""
         stream = map(as_pair, pairs)
         while part := list(islice(stream, chunk)):
-            yield from map(float, self.scores(self.encode_pairs(part)))
+            yield from map(float, self.scores(self.encoded(part)))
 
 
 def as_pair(pair: Pair | tuple[str, str]) -> Pair:

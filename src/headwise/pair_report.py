@@ -24,7 +24,7 @@ def evaluate_pairs(model: PairModel, pairs: Sequence[Pair], targets: np.ndarray)
     Raises:
         ValueError: There are no pairs.
     """
-    encoded = model.encode_pairs(pairs)
+    encoded = model.encoded(pairs)
     logits = model.logits(encoded)
     probabilities = model.probabilities(logits)
     return Evaluation(
@@ -44,7 +44,7 @@ def evaluate_pair_scores(model: PairScorer, pairs: Sequence[Pair], targets: np.n
     Raises:
         ValueError: There are no pairs.
     """
-    encoded = model.encode_pairs(pairs)
+    encoded = model.encoded(pairs)
     predicted = model.scores(encoded)
     return NumberEvaluation(
         scores=score_numbers(predicted, targets),

@@ -1,6 +1,7 @@
 """TextModel: what the models of all tasks begin with, from texts to the states of their words; Reader: from
 there to outputs of each text or pair."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,13 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from headwise.data.batches import cut_batches
+from headwise.data.example import Example
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import Encoded, output_width
 from headwise.encoders.trees import tree_use
 from headwise.encoders.windows import encode_long
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordEmbedding
-from headwise.features.encoded import Batch, batch_of
+from headwise.features.encoded import Batch, EncodedText, batch_of
 from headwise.features.parse_cache import new_parser
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
@@ -191,6 +193,15 @@ class Reader(TextModel):
     outputs: int
     """How many there are."""
 
+    @abstractmethod
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """What the model reads of texts or pairs."""
+
+    def remember(self, encoded: Sequence[Any]) -> None:
+        """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
+        if isinstance(self.embedding, PretrainedEmbedding):
+            self.embedding.remember([text.spelling for text in encoded])
+
     @torch.no_grad()
     def outputs_of(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
@@ -225,6 +236,10 @@ class TextReader(Reader):
         self.outputs = outputs
         self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
         self.head = Classifier(self.readout.width, outputs, perceptron)
+
+    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
+        """What the model reads of texts."""
+        return self.features.encode(items)
 
     def forward(self, batch: Batch) -> Tensor:
         """Texts -> `[texts, outputs]`, without the say of an expert."""

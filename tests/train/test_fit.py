@@ -124,7 +124,8 @@ def test_the_temperature_lowers_or_keeps_the_loss_on_dev(tmp_path):
     logits = fitted.model.logits(fitted.model.features.encode(texts))
     assert fitted.model.temperature != 1.0
     assert mean_loss(logits / fitted.model.temperature, targets) <= mean_loss(logits, targets)
-    assert 0 <= fitted.calibration_after <= 1
+    assert fitted.calibration is not None
+    assert 0 <= fitted.calibration[1] <= 1
     assert fitted.progress.history[fitted.progress.best_epoch]["loss"] == pytest.approx(
         mean_loss(logits, targets), abs=1e-6
     )

@@ -10,9 +10,9 @@ from headwise.data.errors import DataError
 from headwise.data.pair import Pair
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.recipe import build_recipe
+from headwise.train.classification import ClassificationObjective
 from headwise.train.loop import TrainingInterrupted
 from headwise.train.pair_parts import PairParts, label_numbers, read_pair_parts, scores_of, two_files
-from headwise.train.pairs import PairObjective
 from headwise.train.run import Parses
 from headwise.train.run_pairs import fit_pairs
 
@@ -99,10 +99,10 @@ def test_weights_of_labels(tmp_path):
     plain = fit_pairs(own, recipe(train={"epochs": 1}), tmp_path / "a").model
     targets = label_numbers(own.train, plain.labels)
     arguments = ((own.train, targets), (own.dev, label_numbers(own.dev, plain.labels)))
-    loss = PairObjective(plain, *arguments).loss(range(8)).item()
+    loss = ClassificationObjective(plain, *arguments).loss(range(8)).item()
     weighted = recipe(classifier={"class_weights": "same=3.0"})
     plain.config = weighted.model
-    assert PairObjective(plain, *arguments).loss(range(8)).item() != pytest.approx(loss)
+    assert ClassificationObjective(plain, *arguments).loss(range(8)).item() != pytest.approx(loss)
 
 
 def write(path: Path, pairs: list[Pair]) -> str:

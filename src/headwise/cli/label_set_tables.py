@@ -90,10 +90,11 @@ def print_label_set_outcome(outcome: "LabelSetOutcome", folder: Path) -> None:
             f"encoder; dev gives it the weight {model.expert_weight:.2f} (--expert.kind none leaves it "
             "out)."
         )
+    before, after = fitted.calibration or (0.0, 0.0)
     out.print(
         f"Probabilities calibrated on dev (temperature {model.temperature:.2f}): calibration error of the "
-        f"encoder before {percent(fitted.calibration_before)}, of the whole model now "
-        f"{percent(fitted.calibration_after)}. Thresholds of {len(model.labels):,} labels tuned there, "
+        f"encoder before {percent(before)}, of the whole model now "
+        f"{percent(after)}. Thresholds of {len(model.labels):,} labels tuned there, "
         f"from {min(model.thresholds):.2f} to {max(model.thresholds):.2f}: micro F1 on dev "
         f"{percent(fitted.dev['micro_f1'])}."
     )

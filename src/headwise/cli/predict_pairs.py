@@ -23,14 +23,14 @@ class PairLabeller(Labeller):
     """A model of labels of pairs at work."""
 
     def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
-        return self.model.encode_pairs([row.pair for row in rows])
+        return self.model.encoded([row.pair for row in rows])
 
 
 class PairNumberLabeller(NumberLabeller):
     """A model of scores of pairs at work."""
 
     def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
-        return self.model.encode_pairs([row.pair for row in rows])
+        return self.model.encoded([row.pair for row in rows])
 
 
 def predict(request: PredictRequest) -> int:
@@ -47,7 +47,7 @@ def predict_scores(request: PredictRequest) -> int:
     labeller = PairNumberLabeller(model, request.batch_tokens)
 
     def again(pairs: list[Pair]) -> np.ndarray:
-        return labeller.standardized(model.encode_pairs(pairs))
+        return labeller.standardized(model.encoded(pairs))
 
     predict_rows(request, _rows(request), labeller, NumberLayout.scaled(model.scale), again)
     labeller.summarise()

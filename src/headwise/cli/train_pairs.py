@@ -21,7 +21,7 @@ def train(request: TrainRequest) -> int:
     test, rival = outcome.test, outcome.baseline
     print_outcome(
         Outcome(
-            outcome.fitted.as_fitted,
+            outcome.fitted,
             outcome.recipe,
             test if isinstance(test, Evaluation) else None,
             rival if isinstance(rival, Rival) else None,

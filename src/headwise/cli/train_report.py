@@ -134,10 +134,11 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
             f"beside the encoder; dev gives it the weight {fitted.model.expert_weight:.2f} "
             "(--expert.kind none leaves it out)."
         )
+    before, after = fitted.calibration or (0.0, 0.0)
     out.print(
         f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration "
-        f"error of the encoder before {percent(fitted.calibration_before)}, of the whole model now "
-        f"{percent(fitted.calibration_after)}."
+        f"error of the encoder before {percent(before)}, of the whole model now "
+        f"{percent(after)}."
     )
     if outcome.test is not None:
         rivals = [rival for rival in (outcome.alone, outcome.baseline) if rival is not None]

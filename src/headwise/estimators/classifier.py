@@ -14,7 +14,8 @@ from headwise.data.fingerprint import fingerprint
 from headwise.data.split import split_examples
 from headwise.estimators.base import TextEstimator, texts_of, training_folder
 from headwise.recipe import build_recipe
-from headwise.train.fit import Fitted, fit
+from headwise.train.fit import fit
+from headwise.train.fitted import Fitted
 from headwise.train.model_run import run_json
 from headwise.train.run import Texts, choose_settings
 
@@ -96,17 +97,10 @@ class TextClassifier(ClassifierMixin, TextEstimator):
 
 def _info(fitted: Fitted, texts: Texts, training: dict[str, Any]) -> dict[str, Any]:
     """What is saved beside a model."""
-    progress = fitted.progress
     return {
         "data": {"train": fingerprint(texts.train).to_json(), "dev": fingerprint(texts.dev).to_json()},
         "training": training,
-        "metrics": {
-            "dev": progress.history[progress.best_epoch],
-            "calibration": {
-                "expected_calibration_error_before": fitted.calibration_before,
-                "expected_calibration_error_after": fitted.calibration_after,
-            },
-        },
+        "metrics": fitted.metrics(),
     }
 
 

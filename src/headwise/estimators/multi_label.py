@@ -62,14 +62,10 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         with training_folder() as folder:
             fitted = fit_label_sets(train, held, names, settings, folder, vectors=vectors)
         parts = {"train": train, "dev": held}
-        errors = {"before": fitted.calibration_before, "after": fitted.calibration_after}
         info = {
             "data": {name: set_fingerprint(part).to_json() for name, part in parts.items()},
             "training": run_json(settings, fitted.progress, label_matrix=_matrix(y) is not None),
-            "metrics": {
-                "dev": fitted.dev,
-                "calibration": {f"expected_calibration_error_{key}": own for key, own in errors.items()},
-            },
+            "metrics": fitted.metrics(),
         }
         self._take(fitted.model, info)
         return self

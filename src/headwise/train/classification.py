@@ -1,65 +1,127 @@
-"""Training a text classifier: from labelled texts to a model and its scores."""
+"""Training a classifier of texts, or of pairs of texts: from labels to a calibrated model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from headwise.data.example import Example
-from headwise.features.encoded import batch_of
-from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.vectors import Coverage
 from headwise.model import Model
+from headwise.pair_model import PairModel
+from headwise.recipe import Recipe
+from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
 from headwise.tasks.classify import class_weights, classification_loss
+from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
 from headwise.tasks.metrics import mean_loss, score
+from headwise.train.fitted import Fitted
+from headwise.train.loop import Report
+from headwise.train.model_run import train_by
+from headwise.train.reading import ReaderObjective
+
+AnyClassifier = TypeVar("AnyClassifier", Model, PairModel)
 
 
-class ClassificationObjective:
+class ClassificationObjective(ReaderObjective[AnyClassifier]):
     """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
 
     Args:
-        model: The classifier; its features encode the texts.
-        train: Training texts and label numbers.
-        dev: Dev texts and label numbers.
+        model: The classifier.
+        train: Training texts or pairs, and label numbers.
+        dev: Dev texts or pairs, and label numbers.
     """
 
     def __init__(
         self,
-        model: Model,
-        train: tuple[Sequence[str | Example], np.ndarray],
-        dev: tuple[Sequence[str | Example], np.ndarray],
+        model: AnyClassifier,
+        train: tuple[Sequence[Any], np.ndarray],
+        dev: tuple[Sequence[Any], np.ndarray],
     ):
-        self.model = model
-        self.train_texts = model.features.encode(train[0])
+        super().__init__(model, train[0], dev[0])
         self.train_targets = train[1].astype(np.int64)
-        self.dev_texts = model.features.encode(dev[0])
         self.dev_targets = dev[1].astype(np.int64)
-        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
-            texts = [*self.train_texts, *self.dev_texts]
-            model.embedding.remember([text.spelling for text in texts])
         settings = model.config.classifier
         counts = np.bincount(self.train_targets, minlength=len(model.labels)).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
-    @property
-    def lengths(self) -> np.ndarray:
-        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
-
     def loss(self, texts: Sequence[int]) -> Tensor:
-        device = self.model.device
-        logits = self.model(batch_of([self.train_texts[text] for text in texts], device))
-        targets = torch.from_numpy(self.train_targets[list(texts)]).to(device)
-        weights = None if self._weights is None else self._weights.to(device)
+        targets = self.there(self.train_targets[list(texts)])
+        weights = None if self._weights is None else self._weights.to(self.model.device)
         return classification_loss(
-            logits.float(), targets, label_smoothing=self._smoothing, weights=weights
+            self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
         ).sum()
 
     def evaluate(self) -> Mapping[str, float]:
-        logits = self.model.logits(self.dev_texts)
-        scores = score(logits.argmax(axis=1), self.dev_targets, self.model.labels)
-        return {
-            "accuracy": scores.accuracy,
-            "macro_f1": scores.macro_f1,
-            "loss": mean_loss(logits, self.dev_targets),
-        }
+        return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.model.labels)
+
+
+def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> dict[str, float]:
+    """The scores of logits `[texts, labels]` on dev."""
+    scores = score(logits.argmax(axis=1), targets, labels)
+    return {
+        "accuracy": scores.accuracy,
+        "macro_f1": scores.macro_f1,
+        "loss": mean_loss(logits, targets),
+    }
+
+
+def fit_labels(
+    objective: ClassificationObjective[AnyClassifier],
+    recipe: Recipe,
+    folder: Path,
+    hashes: Mapping[str, str],
+    *,
+    coverage: Coverage | None = None,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Fitted[AnyClassifier]:
+    """Train a classifier, and fit its linear expert and its temperature on dev.
+
+    Args:
+        objective: With the model, on its device, and the texts.
+        recipe: The settings.
+        folder: Where the state of the run is kept.
+        hashes: What identifies the training and the dev data.
+        coverage: Of the vocabulary by the pretrained vectors.
+        resume: Go on with the run in `folder`.
+        report: Called after each update and each epoch.
+    """
+    model, targets = objective.model, objective.dev_targets
+    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
+    logits = model.outputs_of(objective.dev_items)
+    before = expected_calibration_error(model.probabilities(logits), targets)
+    if recipe.model.expert.kind == "linear":
+        add_expert(objective, logits)
+    if model.expert is None:
+        model.temperature = fit_temperature(logits, targets)
+    logits = model.logits(objective.dev_items)
+    after = expected_calibration_error(model.probabilities(logits), targets)
+    dev = dev_scores(logits / model.temperature, targets, model.labels)
+    return Fitted(model, progress, coverage, dev, (before, after))
+
+
+def add_expert(objective: ClassificationObjective, logits: np.ndarray) -> None:
+    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
+
+    Args:
+        objective: With the texts and the trained model, which is left without an expert where dev gives it
+            no say.
+        logits: The encoder's on dev.
+    """
+    model = objective.model
+    dev_words = model.expert_reads(objective.dev_items)
+    expert = fit_linear_expert(
+        (model.expert_reads(objective.train_items), objective.train_targets),
+        (dev_words, objective.dev_targets),
+        len(model.labels),
+        max_features=model.config.expert.max_features,
+        kind=model.EXPERT,
+    )
+    if expert is None:
+        return
+    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
+    if weight > 0:
+        model.add_expert(expert, weight)
+        model.temperature = temperature

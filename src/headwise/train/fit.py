@@ -1,7 +1,6 @@
 """From labelled texts to a trained, calibrated model."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,36 +15,10 @@ from headwise.features.vectors import Coverage, WordVectors, coverage, load_vect
 from headwise.features.vocabulary import Vocabulary
 from headwise.model import Model
 from headwise.recipe import Recipe
-from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
-from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
-from headwise.tasks.metrics import mean_loss, score
 from headwise.text_model import TextModel
-from headwise.train.classification import ClassificationObjective
+from headwise.train.classification import ClassificationObjective, fit_labels
+from headwise.train.fitted import Fitted
 from headwise.train.loop import Report
-from headwise.train.model_run import train_by
-from headwise.train.state import Progress
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A trained model and what is to be said of its training.
-
-    Attributes:
-        model: With its best weights and its temperature.
-        progress: Counters and history of the run.
-        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        calibration_before: Expected calibration error on dev of the encoder alone, before the temperature
-            was fitted.
-        calibration_after: Of the whole model, with expert and temperature.
-        dev: Scores of the whole model on dev; those in the history are of the encoder alone.
-    """
-
-    model: Model
-    progress: Progress
-    coverage: Coverage | None
-    calibration_before: float
-    calibration_after: float
-    dev: dict[str, float]
 
 
 def fit(
@@ -57,7 +30,7 @@ def fit(
     vectors: WordVectors | None = None,
     resume: bool = False,
     report: Callable[[Report], None] = lambda _: None,
-) -> Fitted:
+) -> Fitted[Model]:
     """Train a classifier.
 
     Args:
@@ -88,46 +61,7 @@ def fit(
         model, (train_examples, targets_of(train_examples, number)), (dev_examples, dev_targets)
     )
     hashes = {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256}
-    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
-    logits = model.outputs_of(objective.dev_texts)
-    before = expected_calibration_error(model.probabilities(logits), dev_targets)
-    if recipe.model.expert.kind == "linear":
-        add_expert(model, objective, logits)
-    if model.expert is None:
-        model.temperature = fit_temperature(logits, dev_targets)
-    logits = model.logits(objective.dev_texts)
-    after = expected_calibration_error(model.probabilities(logits), dev_targets)
-    scores = score(logits.argmax(axis=1), dev_targets, model.labels)
-    dev = {
-        "accuracy": scores.accuracy,
-        "macro_f1": scores.macro_f1,
-        "loss": mean_loss(logits / model.temperature, dev_targets),
-    }
-    return Fitted(model, progress, covered, before, after, dev)
-
-
-def add_expert(model: Model, objective: ClassificationObjective, logits: np.ndarray) -> None:
-    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
-
-    Args:
-        model: Trained; left without an expert where dev gives it no say.
-        objective: With the texts.
-        logits: The encoder's on dev.
-    """
-    train_words = [text.words for text in objective.train_texts]
-    dev_words = [text.words for text in objective.dev_texts]
-    expert = fit_linear_expert(
-        (train_words, objective.train_targets),
-        (dev_words, objective.dev_targets),
-        len(model.labels),
-        max_features=model.config.expert.max_features,
-    )
-    if expert is None:
-        return
-    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
-    if weight > 0:
-        model.add_expert(expert, weight)
-        model.temperature = temperature
+    return fit_labels(objective, recipe, folder, hashes, coverage=covered, resume=resume, report=report)
 
 
 def label_names(examples: Sequence[Example]) -> list[str]:

@@ -1,7 +1,6 @@
 """Training a model of label sets: from labelled texts to a model with thresholds, and its scores on dev."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,8 @@ from headwise.data.example import Example
 from headwise.data.label_set import label_sets, set_fingerprint
 from headwise.data.options import SEPARATOR
 from headwise.errors import HeadwiseError
-from headwise.features.encoded import batch_of
-from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
-from headwise.features.vectors import Coverage, WordVectors, load_vectors
+from headwise.features.vectors import WordVectors, load_vectors
 from headwise.label_set_model import LabelSetModel
 from headwise.recipe import Recipe
 from headwise.tasks.classify import class_weights
@@ -31,33 +28,13 @@ from headwise.tasks.label_sets import (
 from headwise.tasks.one_vs_rest import fit_label_set_expert
 from headwise.tasks.thresholds import fit_thresholds
 from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
+from headwise.train.fitted import Fitted
 from headwise.train.loop import Report
 from headwise.train.model_run import train_by
-from headwise.train.state import Progress
+from headwise.train.reading import ReaderObjective
 
 
-@dataclass(frozen=True)
-class FittedSets:
-    """A trained model and what is to be said of its training.
-
-    Attributes:
-        model: With its best weights, its temperature and thresholds.
-        progress: Counters and history of the run.
-        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        calibration_before: Calibration error on dev of the encoder alone, before a temperature was fitted.
-        calibration_after: Of the whole model.
-        dev: Scores of the whole model on dev, with the thresholds that were tuned there.
-    """
-
-    model: LabelSetModel
-    progress: Progress
-    coverage: Coverage | None
-    calibration_before: float
-    calibration_after: float
-    dev: dict[str, float]
-
-
-class LabelSetObjective:
+class LabelSetObjective(ReaderObjective[LabelSetModel]):
     """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
 
     Args:
@@ -72,30 +49,22 @@ class LabelSetObjective:
         train: tuple[Sequence[Example], NDArray[np.bool_]],
         dev: tuple[Sequence[Example], NDArray[np.bool_]],
     ):
-        self.model = model
-        self.train_texts, self.dev_texts = (model.features.encode(part) for part in (train[0], dev[0]))
+        super().__init__(model, train[0], dev[0])
         self.train_targets, self.dev_targets = train[1], dev[1]
-        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
-            model.embedding.remember([text.spelling for text in (*self.train_texts, *self.dev_texts)])
         settings = model.config.classifier
         counts = train[1].sum(0).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
-    @property
-    def lengths(self) -> np.ndarray:
-        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
-
     def loss(self, texts: Sequence[int]) -> Tensor:
-        device = self.model.device
-        logits = self.model(batch_of([self.train_texts[text] for text in texts], device))
-        targets = torch.from_numpy(self.train_targets[list(texts)].astype(np.float32)).to(device)
-        weights = None if self._weights is None else self._weights.to(device)
-        losses = label_set_loss(logits.float(), targets, label_smoothing=self._smoothing, weights=weights)
-        return losses.sum()
+        targets = self.there(self.train_targets[list(texts)].astype(np.float32))
+        weights = None if self._weights is None else self._weights.to(self.model.device)
+        return label_set_loss(
+            self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
+        ).sum()
 
     def evaluate(self) -> Mapping[str, float]:
-        return dev_scores(self.model.logits(self.dev_texts), self.dev_targets)
+        return dev_scores(self.model.logits(self.dev_items), self.dev_targets)
 
 
 def fit_label_sets(
@@ -109,7 +78,7 @@ def fit_label_sets(
     separator: str = SEPARATOR,
     resume: bool = False,
     report: Callable[[Report], None] = lambda _: None,
-) -> FittedSets:
+) -> Fitted[LabelSetModel]:
     """Train a model of label sets.
 
     Args:
@@ -142,13 +111,13 @@ def fit_label_sets(
     hashes = {name: set_fingerprint(examples).sha256 for name, examples in parts.items()}
     progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     targets = objective.dev_targets
-    encoder = model.outputs_of(objective.dev_texts)
+    encoder = model.outputs_of(objective.dev_items)
     before = binary_calibration_error(model.probabilities(encoder), targets)
     if recipe.model.expert.kind == "linear":
         add_expert(model, objective, encoder)
     if model.expert is None:
         model.temperature = fit_binary_temperature(encoder, targets)
-    logits = model.logits(objective.dev_texts)
+    logits = model.logits(objective.dev_items)
     probabilities = model.probabilities(logits)
     least = recipe.model.thresholds.min_texts
     model.thresholds = fit_thresholds(probabilities, targets, least).clip(0.0, 1.0).tolist()
@@ -162,7 +131,7 @@ def fit_label_sets(
         "mean_average_precision": scores.mean_average_precision,
         "loss": mean_binary_loss(logits / model.temperature, targets),
     }
-    return FittedSets(model, progress, covered, before, after, dev)
+    return Fitted(model, progress, covered, dev, (before, after))
 
 
 def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArray[np.float32]) -> None:
@@ -173,9 +142,9 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
         objective: With the texts.
         logits: The encoder's on dev.
     """
-    dev_words = [text.words for text in objective.dev_texts]
+    dev_words = model.expert_reads(objective.dev_items)
     expert = fit_label_set_expert(
-        ([text.words for text in objective.train_texts], objective.train_targets),
+        (model.expert_reads(objective.train_items), objective.train_targets),
         (dev_words, objective.dev_targets),
         max_features=model.config.expert.max_features,
     )

@@ -16,11 +16,13 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
+from headwise.model import Model
 from headwise.model_config import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
 from headwise.report import Evaluation, Rival, evaluate_texts
 from headwise.tasks.metrics import compare, score
-from headwise.train.fit import Fitted, columns, fit, targets_of
+from headwise.train.fit import columns, fit, targets_of
+from headwise.train.fitted import Fitted
 from headwise.train.loop import Report, remove_run
 from headwise.train.model_run import save_run
 
@@ -49,7 +51,7 @@ class Outcome:
         alone: The model without its linear expert, on the same test texts.
     """
 
-    fitted: Fitted
+    fitted: Fitted[Model]
     recipe: Recipe
     test: Evaluation | None
     baseline: Rival | None
@@ -198,19 +200,6 @@ def save(outcome: Outcome, texts: Texts, output: Path) -> None:
     """Write the model folder: weights, settings, data fingerprints, history and scores."""
     fitted = outcome.fitted
     parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
-    metrics: dict[str, Any] = {
-        "dev": fitted.dev,
-        "calibration": {
-            "temperature": fitted.model.temperature,
-            "expected_calibration_error_before": fitted.calibration_before,
-            "expected_calibration_error_after": fitted.calibration_after,
-        },
-    }
-    if outcome.test is not None:
-        metrics["test"] = outcome.test.to_json()
-    if outcome.baseline is not None:
-        metrics["baseline"] = outcome.baseline.to_json()
-    if outcome.alone is not None:
-        metrics["encoder_alone"] = outcome.alone.to_json()
+    metrics = fitted.metrics(test=outcome.test, baseline=outcome.baseline, encoder_alone=outcome.alone)
     data = {name: fingerprint(part).to_json() for name, part in parts.items() if part}
     save_run(fitted.model, output, outcome.recipe, fitted.progress, data=data, metrics=metrics)

@@ -12,12 +12,14 @@ from headwise.data.label_set_files import check_label_sets, read_label_sets, sep
 from headwise.data.split import split_examples
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
+from headwise.label_set_model import LabelSetModel
 from headwise.label_set_report import LabelSetEvaluation, LabelSetRival, evaluate_label_sets
 from headwise.recipe import Recipe
 from headwise.tasks.label_set_metrics import label_set_scores
 from headwise.tasks.one_vs_rest import NAME, fit_label_set_baseline
 from headwise.train.fit import label_names
-from headwise.train.label_sets import FittedSets, fit_label_sets, indicators
+from headwise.train.fitted import Fitted
+from headwise.train.label_sets import fit_label_sets, indicators
 from headwise.train.loop import Report, remove_run
 from headwise.train.model_run import save_run
 from headwise.train.run import Parses, Texts, parsed
@@ -46,7 +48,7 @@ class LabelSetOutcome:
         baseline: TF-IDF + one SVM a label on the same, compared with the model text by text.
     """
 
-    fitted: FittedSets
+    fitted: Fitted[LabelSetModel]
     test: LabelSetEvaluation | None
     baseline: LabelSetRival | None
 
@@ -175,14 +177,6 @@ def save(outcome: LabelSetOutcome, texts: LabelSetTexts, recipe: Recipe, output:
     """Write the model folder: weights, settings, data fingerprints, history and scores."""
     fitted = outcome.fitted
     parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
-    metrics: dict[str, Any] = {
-        "dev": fitted.dev,
-        "calibration": {
-            "expected_calibration_error_before": fitted.calibration_before,
-            "expected_calibration_error_after": fitted.calibration_after,
-        },
-    }
-    metrics |= {} if outcome.test is None else {"test": outcome.test.to_json()}
-    metrics |= {} if outcome.baseline is None else {"baseline": outcome.baseline.to_json()}
+    metrics = fitted.metrics(test=outcome.test, baseline=outcome.baseline)
     data = {name: set_fingerprint(part).to_json() for name, part in parts.items() if part}
     save_run(fitted.model, output, recipe, fitted.progress, data=data, metrics=metrics)

@@ -1,13 +1,11 @@
 """`headwise train` for numbers of texts as a function: files in, a judged model in a folder out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from headwise.data.dataset import Dataset
 from headwise.data.example import Example
@@ -16,39 +14,21 @@ from headwise.data.numbers import numbers_of
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.features.encoded import batch_of
-from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.tokenize import get_tokenizer
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vectors import WordVectors
 from headwise.number_report import NumberEvaluation, NumberRival
 from headwise.recipe import Recipe
 from headwise.regressor import Regressor, evaluate_numbers
-from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers, squared_error
+from headwise.tasks.regress import Scale, rival_scores, score_numbers
 from headwise.tasks.ridge import fit_ridge
 from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
+from headwise.train.fitted import Fitted
 from headwise.train.loop import Report, remove_run
-from headwise.train.model_run import save_run, train_by
+from headwise.train.model_run import save_run
+from headwise.train.regression import RegressionObjective, fit_scores
 from headwise.train.run import Parses, Texts, parsed
-from headwise.train.state import Progress
 
 NAME = "TF-IDF + ridge regression"
-
-
-@dataclass(frozen=True)
-class FittedNumbers:
-    """A trained regressor.
-
-    Attributes:
-        model: With its best weights.
-        progress: Counters and history of the run.
-        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        dev: Scores on dev.
-    """
-
-    model: Regressor
-    progress: Progress
-    coverage: Coverage | None
-    dev: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -61,45 +41,9 @@ class NumberOutcome:
         baseline: TF-IDF + ridge regression on the same test texts.
     """
 
-    fitted: FittedNumbers
+    fitted: Fitted[Regressor]
     test: NumberEvaluation | None
     baseline: NumberRival | None
-
-
-class RegressionObjective:
-    """The squared error on training texts and the errors on dev texts (see `headwise.train.objective`).
-
-    Args:
-        model: Its features encode the texts.
-        train: Training texts and their numbers.
-        dev: Dev texts and their numbers.
-    """
-
-    def __init__(
-        self,
-        model: Regressor,
-        train: tuple[Sequence[Example], np.ndarray],
-        dev: tuple[Sequence[Example], np.ndarray],
-    ):
-        self.model = model
-        self.train_texts, self.dev_texts = (model.features.encode(part) for part in (train[0], dev[0]))
-        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
-            model.embedding.remember([text.spelling for text in (*self.train_texts, *self.dev_texts)])
-        self.train_targets = model.scale.standardize(train[1])
-        self.dev_targets = dev[1]
-
-    @property
-    def lengths(self) -> np.ndarray:
-        return np.array([len(text) for text in self.train_texts], dtype=np.int64)
-
-    def loss(self, texts: Sequence[int]) -> Tensor:
-        device = self.model.device
-        outputs = self.model(batch_of([self.train_texts[text] for text in texts], device))
-        targets = torch.from_numpy(self.train_targets[list(texts)]).to(device)
-        return squared_error(outputs, targets).sum()
-
-    def evaluate(self) -> Mapping[str, float]:
-        return number_scores(self.model.scores(self.dev_texts), self.dev_targets, self.model.scale)
 
 
 def read_numbered(train: str, dev: str | None, test: str | None, recipe: Recipe, parses: Parses) -> Texts:
@@ -163,7 +107,7 @@ def fit_numbers(
     *,
     resume: bool = False,
     report: Callable[[Report], None] = lambda _: None,
-) -> FittedNumbers:
+) -> Fitted[Regressor]:
     """Train a regressor, its best epoch chosen on the dev texts; the state of the run is kept in `folder`.
 
     Raises:
@@ -180,9 +124,7 @@ def fit_numbers(
     model.to(pick_device(recipe.train.device))
     objective = RegressionObjective(model, (texts.train, targets), (texts.dev, dev_targets))
     hashes = {name: fingerprint(getattr(texts, name)).sha256 for name in ("train", "dev")}
-    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
-    dev = number_scores(model.scores(objective.dev_texts), dev_targets, model.scale)
-    return FittedNumbers(model, progress, covered, dev)
+    return fit_scores(objective, recipe, folder, hashes, coverage=covered, resume=resume, report=report)
 
 
 def run_numbers(
@@ -200,12 +142,16 @@ def run_numbers(
     fitted = fit_numbers(texts, recipe, vectors, folder, resume=resume, report=report)
     test = evaluate_numbers(fitted.model, texts.test, targets_of(texts.test)) if texts.test else None
     rival = judge_ridge(texts, recipe.model.words.tokenizer) if baseline and texts.test else None
-    metrics: dict[str, Any] = {"dev": fitted.dev}
-    metrics |= {} if test is None else {"test": test.to_json()}
-    metrics |= {} if rival is None else {"baseline": rival.to_json()}
     parts = {"train": texts.train, "dev": texts.dev, "test": texts.test}
     data = {name: fingerprint(part).to_json() for name, part in parts.items() if part}
-    save_run(fitted.model, output, recipe, fitted.progress, data=data, metrics=metrics)
+    save_run(
+        fitted.model,
+        output,
+        recipe,
+        fitted.progress,
+        data=data,
+        metrics=fitted.metrics(test=test, baseline=rival),
+    )
     remove_run(folder)
     return NumberOutcome(fitted, test, rival)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from headwise.data.example import Example
@@ -22,51 +21,22 @@ from headwise.pair_model import PairModel, PairReader, PairScorer
 from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
 from headwise.recipe import Recipe
 from headwise.report import Evaluation, Rival
-from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
-from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
-from headwise.tasks.metrics import compare, mean_loss, score
-from headwise.tasks.pair_expert import PairExpert
-from headwise.tasks.regress import Scale, number_scores, rival_scores, score_numbers
+from headwise.tasks.metrics import compare, score
+from headwise.tasks.regress import Scale, rival_scores, score_numbers
+from headwise.train.classification import ClassificationObjective, fit_labels
 from headwise.train.fit import (
-    Fitted,
     label_names,
     new_vocabulary,
     pick_device,
     start_from_vectors,
 )
+from headwise.train.fitted import Fitted
 from headwise.train.loop import Report, remove_run
-from headwise.train.model_run import save_run, train_by
+from headwise.train.model_run import save_run
 from headwise.train.pair_parts import PARTS, PairParts, label_numbers, scores_of
-from headwise.train.pairs import PairObjective, PairScoreObjective
-from headwise.train.state import Progress
+from headwise.train.regression import RegressionObjective, fit_scores
 
 Told = Callable[[Report], None]
-
-
-@dataclass(frozen=True)
-class FittedPairs:
-    """A trained model of text pairs and what is to be said of its training.
-
-    Attributes:
-        model: With its best weights, and its temperature if it gives labels.
-        progress: Counters and history of the run.
-        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        dev: Scores on dev.
-        calibration: Expected calibration error on dev before and after the temperature was fitted; None
-            where the model gives scores.
-    """
-
-    model: Any
-    progress: Progress
-    coverage: Coverage | None
-    dev: dict[str, float]
-    calibration: tuple[float, float] | None = None
-
-    @property
-    def as_fitted(self) -> Fitted:
-        """The same in the shape of a fitted text classifier, for reports on labels."""
-        before, after = self.calibration or (0.0, 0.0)
-        return Fitted(self.model, self.progress, self.coverage, before, after, self.dev)
 
 
 @dataclass(frozen=True)
@@ -81,7 +51,7 @@ class PairOutcome:
         alone: The model without its linear expert, on the same test pairs.
     """
 
-    fitted: FittedPairs
+    fitted: Fitted[Any]
     recipe: Recipe
     test: Evaluation | NumberEvaluation | None
     baseline: Rival | NumberRival | None
@@ -96,7 +66,7 @@ def fit_pairs(
     vectors: WordVectors | None = None,
     resume: bool = False,
     report: Told = lambda _: None,
-) -> FittedPairs:
+) -> Fitted[Any]:
     """Train a model of text pairs, one of labels or one of scores as the recipe's task says.
 
     Args:
@@ -122,68 +92,29 @@ def fit_pairs(
 
 def _fit_labels(
     parts: PairParts, recipe: Recipe, folder: Path, vectors: WordVectors | None, resume: bool, report: Told
-) -> FittedPairs:
+) -> Fitted[PairModel]:
     labels = label_names([Example("", pair.label) for pair in parts.train])
     vocabulary = pair_vocabulary(parts.train, recipe, vectors)
     model = PairModel(recipe.model, vocabulary, labels)
     covered = _prepare(model, recipe, vectors)
-    targets = label_numbers(parts.dev, labels)
-    objective = PairObjective(
-        model, (parts.train, label_numbers(parts.train, labels)), (parts.dev, targets)
+    own = ((pairs, label_numbers(pairs, labels)) for pairs in (parts.train, parts.dev))
+    objective = ClassificationObjective(model, *own)
+    return fit_labels(
+        objective, recipe, folder, _hashes(parts), coverage=covered, resume=resume, report=report
     )
-    progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
-    logits = model.logits(objective.dev_pairs)
-    before = expected_calibration_error(model.probabilities(logits), targets)
-    if recipe.model.expert.kind == "linear":
-        add_expert(model, objective, logits)
-    if model.expert is None:
-        model.temperature = fit_temperature(logits, targets)
-    logits = model.logits(objective.dev_pairs)
-    after = expected_calibration_error(model.probabilities(logits), targets)
-    scores = score(logits.argmax(axis=1), targets, model.labels)
-    dev = {
-        "accuracy": scores.accuracy,
-        "macro_f1": scores.macro_f1,
-        "loss": mean_loss(logits / model.temperature, targets),
-    }
-    return FittedPairs(model, progress, covered, dev, (before, after))
-
-
-def add_expert(model: PairModel, objective: PairObjective, logits: np.ndarray) -> None:
-    """Fit the linear expert on the training pairs, and its weight and the temperature on dev.
-
-    Args:
-        model: Trained; left without an expert where dev gives it no say.
-        objective: With the pairs.
-        logits: The encoder's on dev.
-    """
-    dev_words = model.expert_reads(objective.dev_pairs)
-    expert = fit_linear_expert(
-        (model.expert_reads(objective.train_pairs), objective.train_targets),
-        (dev_words, objective.dev_targets),
-        len(model.labels),
-        max_features=model.config.expert.max_features,
-        kind=PairExpert,
-    )
-    if expert is None:
-        return
-    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
-    if weight > 0:
-        model.add_expert(expert, weight)
-        model.temperature = temperature
 
 
 def _fit_scores(
     parts: PairParts, recipe: Recipe, folder: Path, vectors: WordVectors | None, resume: bool, report: Told
-) -> FittedPairs:
+) -> Fitted[PairScorer]:
     targets, dev_targets = scores_of(parts.train), scores_of(parts.dev)
     vocabulary = pair_vocabulary(parts.train, recipe, vectors)
     model = PairScorer(recipe.model, vocabulary, Scale.of(targets))
     covered = _prepare(model, recipe, vectors)
-    objective = PairScoreObjective(model, (parts.train, targets), (parts.dev, dev_targets))
-    progress = train_by(recipe, model, objective, folder, _hashes(parts), resume=resume, report=report)
-    dev = number_scores(model.scores(objective.dev_pairs), dev_targets, model.scale)
-    return FittedPairs(model, progress, covered, dev)
+    objective = RegressionObjective(model, (parts.train, targets), (parts.dev, dev_targets))
+    return fit_scores(
+        objective, recipe, folder, _hashes(parts), coverage=covered, resume=resume, report=report
+    )
 
 
 def pair_vocabulary(pairs: Sequence[Pair], recipe: Recipe, vectors: WordVectors | None) -> Vocabulary:
@@ -226,7 +157,7 @@ def run_pairs(
         targets = label_numbers(parts.test, fitted.model.labels)
         test = evaluate_pairs(fitted.model, parts.test, targets)
         if fitted.model.expert is not None:
-            logits = fitted.model.outputs_of(fitted.model.encode_pairs(parts.test))
+            logits = fitted.model.outputs_of(fitted.model.encoded(parts.test))
             alone = Rival.of("encoder alone", score(logits.argmax(axis=1), targets, fitted.model.labels))
         rival = judge_svm(parts, fitted.model.labels, test, recipe) if baseline else None
     outcome = PairOutcome(fitted, recipe, test, rival, alone)
@@ -258,19 +189,6 @@ def judge_ridge(parts: PairParts, tokenizer: str) -> NumberRival | None:
 
 def _save(outcome: PairOutcome, prints: dict[str, Fingerprint], output: Path) -> None:
     fitted = outcome.fitted
-    metrics: dict[str, Any] = {"dev": fitted.dev}
-    if fitted.calibration is not None:
-        before, after = fitted.calibration
-        metrics["calibration"] = {
-            "temperature": fitted.model.temperature,
-            "expected_calibration_error_before": before,
-            "expected_calibration_error_after": after,
-        }
-    if outcome.test is not None:
-        metrics["test"] = outcome.test.to_json()
-    if outcome.baseline is not None:
-        metrics["baseline"] = outcome.baseline.to_json()
-    if outcome.alone is not None:
-        metrics["encoder_alone"] = outcome.alone.to_json()
+    metrics = fitted.metrics(test=outcome.test, baseline=outcome.baseline, encoder_alone=outcome.alone)
     data = {name: own.to_json() for name, own in prints.items()}
     save_run(fitted.model, output, outcome.recipe, fitted.progress, data=data, metrics=metrics)

@@ -1,0 +1,41 @@
+"""ReaderObjective: what the objectives of models that read texts, or pairs of texts, have in common."""
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.text_model import Reader
+
+AnyReader = TypeVar("AnyReader", bound=Reader)
+
+
+class ReaderObjective(Generic[AnyReader]):
+    """Training and dev texts (or pairs) as the model reads them (see `headwise.train.objective`).
+
+    Args:
+        model: Encodes them.
+        train: Training texts or pairs.
+        dev: Dev texts or pairs.
+    """
+
+    def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
+        self.model = model
+        self.train_items = model.encoded(train)
+        self.dev_items = model.encoded(dev)
+        model.remember([*self.train_items, *self.dev_items])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(item) for item in self.train_items], dtype=np.int64)
+
+    def outputs(self, numbers: Sequence[int]) -> Tensor:
+        """The model's outputs for the training texts with these numbers, `[numbers, outputs]` float32."""
+        model = self.model
+        return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+
+    def there(self, values: np.ndarray) -> Tensor:
+        """An array on the model's device."""
+        return torch.from_numpy(values).to(self.model.device)

@@ -1,0 +1,61 @@
+"""Training a model that gives texts, or pairs of texts, numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from headwise.features.vectors import Coverage
+from headwise.pair_model import PairScorer
+from headwise.recipe import Recipe
+from headwise.regressor import Regressor
+from headwise.tasks.regress import number_scores, squared_error
+from headwise.train.fitted import Fitted
+from headwise.train.loop import Report
+from headwise.train.model_run import train_by
+from headwise.train.reading import ReaderObjective
+
+AnyRegressor = TypeVar("AnyRegressor", Regressor, PairScorer)
+
+
+class RegressionObjective(ReaderObjective[AnyRegressor]):
+    """The squared error on training texts and the errors on dev texts (see `headwise.train.objective`).
+
+    Args:
+        model: Gives texts or pairs numbers.
+        train: Training texts or pairs, and their numbers.
+        dev: Dev texts or pairs, and their numbers.
+    """
+
+    def __init__(
+        self,
+        model: AnyRegressor,
+        train: tuple[Sequence[Any], np.ndarray],
+        dev: tuple[Sequence[Any], np.ndarray],
+    ):
+        super().__init__(model, train[0], dev[0])
+        self.train_targets = model.scale.standardize(train[1])
+        self.dev_targets = dev[1]
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        return squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)])).sum()
+
+    def evaluate(self) -> Mapping[str, float]:
+        return number_scores(self.model.scores(self.dev_items), self.dev_targets, self.model.scale)
+
+
+def fit_scores(
+    objective: RegressionObjective[AnyRegressor],
+    recipe: Recipe,
+    folder: Path,
+    hashes: Mapping[str, str],
+    *,
+    coverage: Coverage | None = None,
+    resume: bool = False,
+    report: Callable[[Report], None] = lambda _: None,
+) -> Fitted[AnyRegressor]:
+    """Train a model of numbers; see `headwise.train.classification.fit_labels`."""
+    progress = train_by(recipe, objective.model, objective, folder, hashes, resume=resume, report=report)
+    return Fitted(objective.model, progress, coverage, dict(objective.evaluate()))
