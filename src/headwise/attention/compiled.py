@@ -27,7 +27,7 @@ BANDED = "banded_kernels"
 EDGES = "edge_kernels"
 _SOURCES = {
     BANDED: ("simd.py", "banded_kernels.py"),
-    EDGES: ("simd.py", "lanes.py", "banded_kernels.py", "edge_kernels.py"),
+    EDGES: ("simd.py", "lanes.py", "banded_kernels.py", "edge_rows.py", "edge_kernels.py"),
 }
 """The libraries of kernels: modules of this package, and the files that they depend on."""
 

@@ -21,20 +21,31 @@ import numpy as np
 from numba import float32, float64, int16, int32, int64, njit, void
 
 from headwise.attention.banded_kernels import _deltas, _expect, _logit_gradients, _softmax, _weights
+from headwise.attention.edge_rows import (
+    add_row,
+    copy_columns,
+    copy_neighbours,
+    copy_rows,
+    drop_out,
+    expect_rows,
+    lanes_to_rows,
+    make_relations,
+    mix_rows,
+    relate,
+    score_rows,
+    sum_relations,
+)
 from headwise.attention.lanes import highest, kept, total
 from headwise.attention.simd import (
     WIDE,
     between,
     counting,
     exp,
-    kept_whole,
     lanes,
     load,
-    prefetch,
     products,
     splat,
     store,
-    transpose,
 )
 
 __all__ = ["SIGNATURES", "backward", "forward", "lanes_of", "tree_backward", "tree_forward"]
@@ -46,152 +57,6 @@ _LOWEST = -3e38  # the maximum of no logits: finite, as -inf - -inf is NaN
 def lanes_of(itemsize: int) -> int:
     """Numbers in a vector."""
     return (64 if WIDE else 32) // itemsize
-
-
-@njit
-def _columns_of(flat, at, step, rows, size, padded, factor, block, width):
-    """`rows` neighbouring rows into the lanes of a block `[padded, width]`, times `factor`; the last row
-    also into the lanes that are left, 0 into the features that are."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if step[2] == 1 and size >= n:
-        for i in range(0, width, n):
-            some = max(1, min(n, rows - i))
-            for c in range(0, size, n):
-                c = min(c, size - n)  # the last ones may be done twice
-                source = at + min(i, rows - 1) * step[0] + c
-                transpose(flat, source, step[0], some, block, c * width + i, width, n, factor)
-    else:
-        for i in range(width):
-            for c in range(size):
-                block[c * width + i] = flat[at + min(i, rows - 1) * step[0] + c * step[2]] * factor
-    block[size * width : padded * width] = 0.0
-
-
-@njit
-def _lanes_to_rows(block, width, rows, size, factor, flat, at, step):
-    """The lanes of a block `[size, width]` back into `rows` rows, times `factor`."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if step[2] == 1 and size >= n:
-        for i in range(0, rows, n):
-            for c in range(0, size, n):
-                c = min(c, size - n)
-                target = at + i * step[0] + c
-                transpose(block, c * width + i, width, n, flat, target, step[0], min(n, rows - i), factor)
-        return
-    for i in range(rows):
-        for c in range(size):
-            flat[at + i * step[0] + c * step[2]] = block[c * width + i] * factor
-
-
-@njit
-def _row(flat, at, feature, size, panel, room, r, factor, out):
-    """A row of `flat` as row `r` of panels `[size / panel, room, panel]`, times `factor`."""
-    n, scale = lanes(out), splat(out, factor)
-    to, end = r * panel, min(panel, size)
-    start = 0
-    while start < size:
-        c = start
-        if feature == 1:
-            while c + n <= end:
-                store(out, to + c - start, load(flat, at + c) * scale)
-                c += n
-        while c < end:
-            out[to + c - start] = flat[at + c * feature] * out.dtype.type(factor)
-            c += 1
-        start, end, to = end, min(end + panel, size), to + room * panel
-
-
-@njit
-def _rows_of(flat, at, step, numbers, first, count, size, panel, room, out):
-    """The rows with some numbers into panels."""
-    kept_whole()
-    for r in range(count):
-        _row(flat, at + numbers[first + r] * step[0], step[2], size, panel, room, r, 1.0, out)
-
-
-@njit
-def _neighbours_of(flat, at, step, rows, size, panel, room, factor, out):
-    """`rows` neighbouring rows into panels, times `factor`, the last one also where more would stand."""
-    kept_whole()
-    for r in range(room):
-        _row(flat, at + min(r, rows - 1) * step[0], step[2], size, panel, room, r, factor, out)
-
-
-@njit
-def _expect_rows(flat, at, step, numbers, first, end, size):
-    """Have the rows with some numbers brought to the caches. They are far apart, with the other heads
-    between them."""
-    for r in range(first, end):
-        row = at + numbers[r] * step[0]
-        for c in range(0, size, lanes(flat)):
-            prefetch(flat, row + c)
-        prefetch(flat, row + size - 1)
-
-
-@njit
-def _add_row(rows, from_, count, flat, at, feature):
-    """Add `count` neighbouring numbers to those of a row."""
-    n, c = lanes(rows), 0
-    if feature == 1:
-        while c + n <= count:
-            store(flat, at + c, load(flat, at + c) + load(rows, from_ + c))
-            c += n
-    while c < count:
-        flat[at + c * feature] += rows[from_ + c]
-        c += 1
-
-
-@njit
-def _relate(tile, count, width, labels, at, relations):
-    """Add to logits `[count, width]` what each query makes of its relation to each key."""
-    kept_whole()
-    for r in range(count):
-        for i in range(width):
-            x = r * width + i
-            tile[x] += relations[labels[at + x] * width + i]
-
-
-@njit
-def _of_relations(tile, count, width, labels, at, relations):
-    """The gradients of `_relate`."""
-    kept_whole()
-    for r in range(count):
-        for i in range(width):
-            x = r * width + i
-            relations[labels[at + x] * width + i] += tile[x]
-
-
-@njit
-def _drop(source, target, count, seed, index, threshold):
-    """`count` weights, those that stay enlarged to make up for the others; `count` in whole vectors."""
-    factor = target.dtype.type(4294967296.0 / (4294967296.0 - threshold))
-    for x in range(0, count, lanes(target)):
-        store(target, x, load(source, x) * kept(target, seed, index + x, threshold, factor))
-
-
-@njit
-def _scores(rows, room, count, block, width, columns, padded, panel, out):
-    """out = rows @ block, for `count` rows in panels and a block `[padded, width]`."""
-    for c in range(0, padded, panel):
-        products(rows, c * room, panel, 1, block[c * width :], width, panel, out, 0, count, columns, c > 0)
-
-
-@njit
-def _mix(rows, room, count, tile, width, columns, padded, panel, sums):
-    """sums += rows^T @ tile, for `count` rows in panels and a tile `[count, width]`."""
-    for c in range(0, padded, panel):
-        products(rows, c * room, 1, panel, tile, width, count, sums, c * width, panel, columns, True)
-
-
-@njit
-def _relations(table, block, width, columns, size, labels, out):
-    """-inf, and below it the table times a block of queries: `[labels + 1, width]`."""
-    out[:width] = -np.inf
-    products(table, 0, size, 1, block, width, size, out, width, labels, columns, False)
 
 
 @njit(nogil=True, cache=True)
@@ -220,25 +85,25 @@ def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job
         if number + 1 < job[2]:
             next_first, next_count, next_begin, next_seen, _ = tiles[number + 1]
             _expect(q, steps[0], head, 0, next_first, next_first + next_count, size)
-            _expect_rows(k, k_at, steps[1], keys, next_begin, next_begin + next_seen, size)
-            _expect_rows(v, v_at, steps[2], keys, next_begin, next_begin + next_seen, size)
+            expect_rows(k, k_at, steps[1], keys, next_begin, next_begin + next_seen, size)
+            expect_rows(v, v_at, steps[2], keys, next_begin, next_begin + next_seen, size)
         q_at = head * steps[0, 1] + first * steps[0, 0]
-        _columns_of(q, q_at, steps[0], count, size, padded, scale, block, width)
-        _relations(table, block, width, columns, size, known, relations)
+        copy_columns(q, q_at, steps[0], count, size, padded, scale, block, width)
+        make_relations(table, block, width, columns, size, known, relations)
         sums[:] = 0.0
         state[:width] = _LOWEST
         state[width:] = 0.0
         for part in range(begin, begin + seen, _TILE):
             some = min(_TILE, begin + seen - part)
-            _rows_of(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
-            _scores(rows, _TILE, some, block, width, columns, padded, panel, tile)
-            _relate(tile, some, width, labels, part * width, relations)
+            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
+            score_rows(rows, _TILE, some, block, width, columns, padded, panel, tile)
+            relate(tile, some, width, labels, part * width, relations)
             _softmax(tile, some, columns, state, sums, padded)
             if threshold:
                 place = (head * keys.shape[0] + part) * width
-                _drop(tile, tile, some * width, seed, place, threshold)
-            _rows_of(v, v_at, steps[2], keys, part, some, size, panel, _TILE, rows)
-            _mix(rows, _TILE, some, tile, width, columns, padded, panel, sums)
+                drop_out(tile, tile, some * width, seed, place, threshold)
+            copy_rows(v, v_at, steps[2], keys, part, some, size, panel, _TILE, rows)
+            mix_rows(rows, _TILE, some, tile, width, columns, padded, panel, sums)
         for i in range(count):
             weight = state[width + i]
             stats[head * rows_in_all + first + i] = state[i]
@@ -250,7 +115,7 @@ def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job
             for c in range(size):
                 store(sums, c * width + at, load(sums, c * width + at) * inverses)
         out_at = head * steps[3, 1] + first * steps[3, 0]
-        _lanes_to_rows(sums, width, count, size, 1.0, out, out_at, steps[3])
+        lanes_to_rows(sums, width, count, size, 1.0, out, out_at, steps[3])
 
 
 @njit(nogil=True, cache=True)
@@ -291,16 +156,16 @@ def backward(
             for x, rows_of in ((0, q), (3, out), (4, grad)):
                 _expect(rows_of, steps[x], head, 0, next_first, next_first + next_count, size)
             for x, rows_of in ((1, k), (2, v), (6, dk), (7, dv)):
-                _expect_rows(
+                expect_rows(
                     rows_of, head * steps[x, 1], steps[x], keys, next_begin, next_begin + next_seen, size
                 )
         q_at = head * steps[0, 1] + first * steps[0, 0]
         grad_at = head * steps[4, 1] + first * steps[4, 0]
-        _columns_of(q, q_at, steps[0], count, size, padded, scale, block, width)
-        _columns_of(grad, grad_at, steps[4], count, size, padded, 1.0, grads, width)
-        _neighbours_of(q, q_at, steps[0], count, size, panel, width, scale, q_rows)
-        _neighbours_of(grad, grad_at, steps[4], count, size, panel, width, 1.0, grad_rows)
-        _relations(table, block, width, columns, size, known, relations)
+        copy_columns(q, q_at, steps[0], count, size, padded, scale, block, width)
+        copy_columns(grad, grad_at, steps[4], count, size, padded, 1.0, grads, width)
+        copy_neighbours(q, q_at, steps[0], count, size, panel, width, scale, q_rows)
+        copy_neighbours(grad, grad_at, steps[4], count, size, panel, width, 1.0, grad_rows)
+        make_relations(table, block, width, columns, size, known, relations)
         of_relations[: (known + 1) * width] = 0.0
         sums[:] = 0.0
         _deltas(out, steps[3], grad, steps[4], head, 0, first, first + count, size, deltas)
@@ -311,16 +176,16 @@ def backward(
             deltas[i] = deltas[min(i, count - 1)]
         for part in range(begin, begin + seen, _TILE):
             some = min(_TILE, begin + seen - part)
-            _rows_of(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
-            _scores(rows, _TILE, some, block, width, columns, padded, panel, weights)
-            _relate(weights, some, width, labels, part * width, relations)
+            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
+            score_rows(rows, _TILE, some, block, width, columns, padded, panel, weights)
+            relate(weights, some, width, labels, part * width, relations)
             _weights(weights, some, columns, True, tops, inverses, 0)
-            _rows_of(v, v_at, steps[2], keys, part, some, size, panel, _TILE, rows)
-            _scores(rows, _TILE, some, grads, width, columns, padded, panel, tile)
+            copy_rows(v, v_at, steps[2], keys, part, some, size, panel, _TILE, rows)
+            score_rows(rows, _TILE, some, grads, width, columns, padded, panel, tile)
             if threshold:
                 place = (head * keys.shape[0] + part) * width
-                _drop(tile, tile, some * width, seed, place, threshold)
-                _drop(weights, dropped, some * width, seed, place, threshold)
+                drop_out(tile, tile, some * width, seed, place, threshold)
+                drop_out(weights, dropped, some * width, seed, place, threshold)
             for c in range(0, size, panel):
                 products(
                     dropped if threshold else weights, 0, width, 1,
@@ -328,18 +193,18 @@ def backward(
                 )  # fmt: skip
                 for r in range(some):
                     to = dv_at + keys[part + r] * steps[7, 0] + c * steps[7, 2]
-                    _add_row(new, r * panel, min(panel, size - c), dv, to, steps[7, 2])
+                    add_row(new, r * panel, min(panel, size - c), dv, to, steps[7, 2])
             _logit_gradients(weights, tile, some, columns, True, deltas, 0)
-            _of_relations(tile, some, width, labels, part * width, of_relations)
-            _rows_of(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
-            _mix(rows, _TILE, some, tile, width, columns, padded, panel, sums)
+            sum_relations(tile, some, width, labels, part * width, of_relations)
+            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, _TILE, rows)
+            mix_rows(rows, _TILE, some, tile, width, columns, padded, panel, sums)
             for c in range(0, size, panel):
                 products(
                     tile, 0, width, 1, q_rows[c * width :], panel, width, new, 0, some, panel // n, False
                 )
                 for r in range(some):
                     to = dk_at + keys[part + r] * steps[6, 0] + c * steps[6, 2]
-                    _add_row(new, r * panel, min(panel, size - c), dk, to, steps[6, 2])
+                    add_row(new, r * panel, min(panel, size - c), dk, to, steps[6, 2])
         of_labels = of_relations[width:]
         products(table, 0, 1, size, of_labels, width, known, sums, 0, size, columns, True)
         for c in range(0, size, panel):
@@ -348,7 +213,7 @@ def backward(
                 dtable, (job[3] * padded + c) * most, known, panel // n, True,
             )  # fmt: skip
         dq_at = head * steps[5, 1] + first * steps[5, 0]
-        _lanes_to_rows(sums, width, count, size, scale, dq, dq_at, steps[5])
+        lanes_to_rows(sums, width, count, size, scale, dq, dq_at, steps[5])
 
 
 @njit
@@ -417,16 +282,16 @@ def tree_forward(q, k, v, out, stats, steps, blocks, firsts, numbers, job, work)
         )
         if not spans:
             continue
-        _columns_of(
+        copy_columns(
             k, head * steps[1, 1] + first * steps[1, 0], steps[1], count, size, padded, scale, block, n
         )
         v_at = head * steps[2, 1] + first * steps[2, 0]
         if number + 1 < job[2]:
             _expect(k, steps[1], head, 0, blocks[number + 1, 0], blocks[number + 1, 0] + n, size)
             _expect(v, steps[2], head, 0, blocks[number + 1, 0], blocks[number + 1, 0] + n, size)
-        _neighbours_of(v, v_at, steps[2], count, size, panel, n, 1.0, v_rows)
-        _rows_of(q, head * steps[0, 1], steps[0], rows, 0, spans, size, panel, most, q_rows)
-        _scores(q_rows, most, spans, block, n, 1, padded, panel, tile)
+        copy_neighbours(v, v_at, steps[2], count, size, panel, n, 1.0, v_rows)
+        copy_rows(q, head * steps[0, 1], steps[0], rows, 0, spans, size, panel, most, q_rows)
+        score_rows(q_rows, most, spans, block, n, 1, padded, panel, tile)
         for r in range(spans):
             x = _hide(tile, r, begins[r], ends[r])
             if fresh[r]:
@@ -493,15 +358,15 @@ def tree_backward(q, k, v, out, grad, dq, dk, dv, stats, steps, blocks, firsts, 
             next_first = blocks[number + 1, 0]
             for x, rows_of in ((1, k), (2, v), (6, dk), (7, dv)):
                 _expect(rows_of, steps[x], head, 0, next_first, next_first + n, size)
-        _columns_of(k, k_at, steps[1], count, size, padded, 1.0, block, n)
-        _columns_of(v, v_at, steps[2], count, size, padded, 1.0, values, n)
-        _neighbours_of(k, k_at, steps[1], count, size, panel, n, scale, k_rows)
-        _rows_of(q, head * steps[0, 1], steps[0], rows, 0, spans, size, panel, most, q_rows)
-        _rows_of(grad, head * steps[4, 1], steps[4], rows, 0, spans, size, panel, most, grad_rows)
+        copy_columns(k, k_at, steps[1], count, size, padded, 1.0, block, n)
+        copy_columns(v, v_at, steps[2], count, size, padded, 1.0, values, n)
+        copy_neighbours(k, k_at, steps[1], count, size, panel, n, scale, k_rows)
+        copy_rows(q, head * steps[0, 1], steps[0], rows, 0, spans, size, panel, most, q_rows)
+        copy_rows(grad, head * steps[4, 1], steps[4], rows, 0, spans, size, panel, most, grad_rows)
         for at in range(0, padded * most, n):
             store(q_rows, at, load(q_rows, at) * splat(q_rows, scale))
-        _scores(q_rows, most, spans, block, n, 1, padded, panel, weights)
-        _scores(grad_rows, most, spans, values, n, 1, padded, panel, tile)
+        score_rows(q_rows, most, spans, block, n, 1, padded, panel, weights)
+        score_rows(grad_rows, most, spans, values, n, 1, padded, panel, tile)
         for r in range(spans):
             if fresh[r]:
                 _deltas(out, steps[3], grad, steps[4], head, 0, rows[r], rows[r] + 1, size, deltas[r:])
