@@ -86,7 +86,9 @@ def cached_run(run: Run, measure: Callable[[Path], Result], cache: Path, prefix:
     folder = cache / name
     result = measure(folder)
     text = json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__})
-    (cache / f"{name}.json").write_text(text)
+    partial = cache / f"{name}.partial"
+    partial.write_text(text)
+    partial.replace(cache / f"{name}.json")  # at once: another process may be reading the results
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     if folder.exists():
