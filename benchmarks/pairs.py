@@ -63,6 +63,7 @@ SYSTEMS = (
     "ms-transformer-cross",
     LINEAR,
 )
+OWN_RECIPES = ("sick-ms-transformer", "sick-ms-san")  # the others are nli-SYSTEM
 SYNTAX = ("ms-san",)  # these go by dependency trees
 DEV_PAIRS, DEV_SEED = 1_500, 0  # of SNLI dev
 
@@ -200,7 +201,7 @@ def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: l
     if system not in SYNTAX:
         bare = {part: without_parses(getattr(task.parts, part)) for part in PARTS}
         task = replace(task, parts=PairParts(**bare))
-    layers = recipe_layers(system)
+    layers = recipe_layers(name, system)
 
     def measure(folder: Path) -> Result:
         if system == LINEAR:
@@ -217,17 +218,18 @@ def without_parses(pairs: list[Pair]) -> list[Pair]:
     return [replace(pair, first_heads=None, second_heads=None) for pair in pairs]
 
 
-def recipe_layers(system: str) -> Layers:
-    """The layers of settings of a system."""
+def recipe_layers(task: str, system: str) -> Layers:
+    """The layers of settings of a system on a data set, which may have a recipe of its own."""
     if system == LINEAR:
         return []
     vectors = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}}
-    return [read_recipe(Path(f"nli-{system}")), vectors]
+    own = f"{task}-{system}"
+    return [read_recipe(Path(own if own in OWN_RECIPES else f"nli-{system}")), vectors]
 
 
 def collected(tasks: list[str], systems: list[str]) -> Found:
     """Cached results of the recipes as they are now."""
-    return collect(tasks, systems, lambda _, system: recipe_of(recipe_layers(system)), CACHE)
+    return collect(tasks, systems, lambda *job: recipe_of(recipe_layers(*job)), CACHE)
 
 
 def print_tables(found: Found) -> None:
