@@ -48,3 +48,14 @@ def test_between_files_and_damaged_ones(write):
     assert "with the label 'c', unseen in train" in find(found, "HW161")[0].message
     assert find(found, "HW160")
     assert find(found, "HW110")
+
+
+def test_columns_of_labels_are_those_of_the_first_file(write):
+    flags = "".join(f"text {n} of the first file,{n % 2},{n % 3 // 2}\n" for n in range(12))
+    train = write("train.csv", "text,bad,rude\n" + flags)
+    test = write("test.csv", "text,bad,rude\nnothing of the kind here,0,0\nbut this one is,1,0\n")
+    found = diagnose_label_sets([train, test])
+    assert not [finding for finding in found.findings if finding.severity == "error"]
+    assert {name: count for name, count, _ in found.files[0].classes} == {"bad": 6, "rude": 4}
+    assert [name for name, _, _ in found.files[1].classes] == ["bad"]
+    assert not find(found, "HW163")

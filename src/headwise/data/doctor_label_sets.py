@@ -10,6 +10,7 @@ from headwise.data.diagnosis import Diagnosis, FileReport, Finding
 from headwise.data.doctor import file_report, read_files, sort_findings
 from headwise.data.duplicates import same_texts
 from headwise.data.errors import DataError
+from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set import LabelSetData, label_sets
 from headwise.data.label_set_files import DEFAULT, read_label_sets
 from headwise.data.options import LabelSetOptions
@@ -23,7 +24,15 @@ _TOGETHER = 5  # texts from which labels that always stand together are told of
 
 def diagnose_label_sets(paths: Sequence[str], options: LabelSetOptions = DEFAULT) -> Diagnosis:
     """Read and examine files; what cannot be read becomes a finding."""
-    files, problems = read_files(paths, lambda path, errors: _read(path, options, errors))
+    known: list[str] = []  # columns of labels of the first file, which the others have too
+
+    def read(path: str, errors: list[DataError]) -> LabelSetData:
+        data = _read(path, options, errors, tuple(known))
+        if not known and isinstance(data.columns, FlagColumns):
+            known.extend(data.columns.flags)
+        return data
+
+    files, problems = read_files(paths, read)
     reports: list[FileReport] = []
     findings = [*problems]
     for role, data in files.items():
@@ -35,14 +44,17 @@ def diagnose_label_sets(paths: Sequence[str], options: LabelSetOptions = DEFAULT
     return Diagnosis(tuple(reports), sort_findings(findings))
 
 
-def _read(path: str, options: LabelSetOptions, errors: list[DataError]) -> LabelSetData:
+def _read(
+    path: str, options: LabelSetOptions, errors: list[DataError], known: Sequence[str]
+) -> LabelSetData:
     try:
-        return read_label_sets(path, options, errors.append)
+        return read_label_sets(path, options, errors.append, known=known)
     except DataError as error:
         if error.code != "HW105" or path == "-":
             raise
         errors[:] = [error]
-    return read_label_sets(path, replace(options, encoding_errors="replace"), errors.append)
+    lenient = replace(options, encoding_errors="replace")
+    return read_label_sets(path, lenient, errors.append, known=known)
 
 
 def _between(files: Mapping[str, LabelSetData]) -> Iterator[Finding]:
