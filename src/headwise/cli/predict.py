@@ -21,7 +21,9 @@ from headwise.store import load_model
 from headwise.train.fit import pick_device
 
 # Files to predict may have labels, but they are not used.
-ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1, hidden={"label_column"})
+ReadFlags = flags(
+    "ReadFlags", DATA, prefix="*", group="Reading files", order=1, hidden={"label_column", "label_columns"}
+)
 
 
 def predict(
