@@ -178,7 +178,9 @@ def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folde
 
 def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]) -> None:
     """Run a job unless its result is in the cache."""
-    task = tasks.setdefault(name, load_task(name))
+    if name not in tasks:
+        tasks[name] = load_task(name)
+    task = tasks[name]
     if system not in SYNTAX:
         task = replace(task, **{part: without_parses(getattr(task, part)) for part in PARTS})
     layers = recipe_layers(name, system)

@@ -1,6 +1,5 @@
 """The tables and closing words of reports on models that predict numbers."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,8 @@ import numpy as np
 from rich.padding import Padding
 from rich.table import Table
 
-from headwise.cli.console import output, percent, visible, warn
-from headwise.cli.predict_texts import MANY_UNKNOWN
+from headwise.cli.console import output, percent, visible
+from headwise.cli.evaluation import print_found
 from headwise.cli.requests import EvaluateRequest
 from headwise.number_report import NumberEvaluation, NumberRival
 from headwise.store import read_info
@@ -119,19 +118,7 @@ def print_number_result(
     tested, found = info["data"].get("test"), info["metrics"].get("baseline")
     known = isinstance(tested, dict) and isinstance(found, dict) and tested.get("sha256") == sha256
     rival = NumberRival.from_json(found) if known else None
-    if request.json:
-        told = {
-            "model": str(request.folder),
-            "file": path,
-            **result.to_json(),
-            "baseline": rival.to_json() if rival else None,
-            "errors": worst,
-        }
-        print(json.dumps(told, ensure_ascii=False, indent=2))
-    else:
-        _print(result, rival, worst)
-    if result.unknown_words > MANY_UNKNOWN:
-        warn(f"the model does not know {percent(result.unknown_words)} of the words")
+    print_found(request, path, result, rival, worst, _print)
 
 
 def _print(result: NumberEvaluation, rival: NumberRival | None, worst: Sequence[dict[str, Any]]) -> None:
