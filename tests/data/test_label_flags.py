@@ -106,6 +106,11 @@ def test_what_makes_no_sense(write):
         read_label_sets(path, LabelSetOptions(label_columns="toxik"))
     with pytest.raises(DataError, match="no column '7'"):
         read_label_sets(path, LabelSetOptions(label_columns="5-9"))
+    with pytest.raises(DataError, match="no column '4-3'"):
+        read_label_sets(path, LabelSetOptions(label_columns="4-3"))
+    fasttext = write("f.txt", "__label__a some text\n__label__b more text\n")
+    with pytest.raises(ConfigError, match="the format fasttext has no columns to choose"):
+        read_label_sets(fasttext, LabelSetOptions(label_columns="a,b"))
     for other in ({"label_column": "x"}, {"label_separator": ";"}):
         with pytest.raises(ConfigError, match="exclude each other"):
             LabelSetOptions(label_columns="a", **other)

@@ -50,7 +50,8 @@ def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str])
     places: list[int] = []
     for part in asked:
         first, dash, last = part.partition("-")
-        if part not in names and dash and first.isdecimal() and last.isdecimal():
+        numbers = part not in names and dash and first.isdecimal() and last.isdecimal()
+        if numbers and int(first) <= int(last):
             places += [_place(str(n), names, source) for n in range(int(first), int(last) + 1)]
         else:
             places.append(_place(part, names, source))

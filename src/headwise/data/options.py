@@ -42,6 +42,11 @@ class ReadOptions:
     sst_labels: Literal["five", "binary"] = "five"
     """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether columns are named, which not every format has."""
+        return bool(self.text_column or self.label_column)
+
 
 @dataclass(frozen=True)
 class LabelSetOptions(ReadOptions):
@@ -63,6 +68,10 @@ class LabelSetOptions(ReadOptions):
             raise ConfigError(f"label_columns {self.label_columns!r}; expected names or numbers of columns")
         if self.label_separator is not None and not self.label_separator.strip():
             raise ConfigError(f"label_separator {self.label_separator!r}; expected more than white space")
+
+    @property
+    def names_columns(self) -> bool:
+        return super().names_columns or self.label_columns is not None
 
     @property
     def flags(self) -> list[str]:

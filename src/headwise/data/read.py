@@ -157,7 +157,7 @@ def open_records(
         if not sample:
             raise _nothing(source)
         return name, choose(sample, source, labelled=labelled), records
-    if options.text_column or options.label_column:
+    if options.names_columns:
         raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
     sample, records = look_ahead(records, count=1)
     if not sample:
