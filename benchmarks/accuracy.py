@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from accuracy_tables import print_tables, save_summary
-from headwise.baseline import fit_baseline
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
@@ -30,9 +29,10 @@ from headwise.data.read import read_examples
 from headwise.data.split import split_examples
 from headwise.features.parse_files import read_parses
 from headwise.features.vectors import WordVectors, load_vectors
+from headwise.linear.baseline import fit_baseline
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
-from headwise.report import evaluate_texts
+from headwise.report.labels import evaluate_texts
 from headwise.train.classification import ClassificationObjective, add_expert
 from headwise.train.fit import columns, fit, label_names, targets_of
 from runs import (

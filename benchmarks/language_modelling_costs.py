@@ -9,8 +9,8 @@ import torch
 
 from headwise.attention import banded, compiled
 from headwise.data.symbols import Symbols
-from headwise.language_model import LanguageModel, window_batch
-from headwise.tasks.language import Window
+from headwise.layers.language import Window
+from headwise.models.language_model import LanguageModel, window_batch
 from language_modelling_training import Settings
 
 CONTEXTS = (512, 2048, 8192)

@@ -24,9 +24,9 @@ from headwise.data.streams import Stream, count_symbols, read_stream
 from headwise.data.symbols import choose_symbols
 from headwise.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
 from headwise.errors import HeadwiseError
-from headwise.language_model import LanguageModel, window_batch
-from headwise.model_config import ModelConfig
-from headwise.tasks.language import LanguageConfig, Window
+from headwise.layers.language import LanguageConfig, Window
+from headwise.models.language_model import LanguageModel, window_batch
+from headwise.models.model_config import ModelConfig
 from headwise.train.state import check_tensors, load_tensors, write_atomically
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[2] / "shared" / "data"))

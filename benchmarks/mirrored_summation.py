@@ -30,9 +30,9 @@ from torch import Tensor
 from headwise import __version__
 from headwise.errors import HeadwiseError
 from headwise.memory import keep_freed_memory
-from headwise.tasks.mirrored_summation import chance_error, linear_error, mirrored_sums
 from mirrored_summation_figure import Point, read_points, write_figure
 from mirrored_summation_models import MODELS, SequenceModel, Sizes
+from mirrored_sums import chance_error, linear_error, mirrored_sums
 from set_tasks_training import Run, Scores, Settings
 
 RESULTS = Path(__file__).parent / "results"

@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 
 from headwise.errors import HeadwiseError
-from headwise.tasks.mirrored_summation import chance_error, linear_error
 from mirrored_summation_models import MODELS
+from mirrored_sums import chance_error, linear_error
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 62, 165, 44, 46
 COLOURS = {

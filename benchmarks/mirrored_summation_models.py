@@ -13,9 +13,9 @@ from headwise.encoders import (
     TransformerConfig,
 )
 from headwise.encoders.base import output_width
-from headwise.pooling import Readout
+from headwise.encoders.pooling import Readout
 from headwise.ragged import Ragged
-from headwise.tasks.mirrored_summation import chance_error
+from mirrored_sums import chance_error
 
 HEADS = 10
 SMALL = ("window(3)",)  # repeats for all heads

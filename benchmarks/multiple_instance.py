@@ -27,14 +27,14 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 
 from headwise import __version__
-from headwise.bag_baseline import linear_guesses
-from headwise.bag_model import BagFeatures, BagModel
 from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag, BagData, read_bags
+from headwise.layers.bags import BagConfig
+from headwise.linear.bag_baseline import linear_guesses
 from headwise.memory import keep_freed_memory
-from headwise.model_config import ModelConfig
+from headwise.models.bag_model import BagFeatures, BagModel
+from headwise.models.model_config import ModelConfig
 from headwise.recipe import size_defaults
-from headwise.tasks.bags import BagConfig
 from headwise.train.bags import BagObjective, bag_targets
 from headwise.train.config import TrainConfig
 from headwise.train.loop import train

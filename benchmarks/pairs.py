@@ -28,10 +28,10 @@ from headwise.data.pair_split import fingerprint_pairs, split_pairs
 from headwise.data.pairs import read_aligned_pairs, read_pairs
 from headwise.features.parse_files import read_parses
 from headwise.features.vectors import WordVectors, load_vectors
+from headwise.linear.pair_baseline import fit_pair_baseline
 from headwise.memory import keep_freed_memory
-from headwise.pair_baseline import fit_pair_baseline
-from headwise.pair_report import evaluate_pairs
 from headwise.recipe import build_recipe, read_recipe
+from headwise.report.pairs import evaluate_pairs
 from headwise.train.classification import ClassificationObjective, add_expert
 from headwise.train.pair_parts import PARTS, PairParts, label_numbers
 from headwise.train.run_pairs import fit_pairs

@@ -23,7 +23,8 @@ from headwise.encoders.set_models import SetModel, SetModelConfig
 from headwise.encoders.set_transformer import SetTransformerConfig
 from headwise.errors import HeadwiseError
 from headwise.memory import keep_freed_memory
-from headwise.tasks.sets import Mixture, constant_error, em_step, log_likelihood, max_sets, mixture_sets
+from max_regression import constant_error, max_sets
+from mixture import Mixture, em_step, log_likelihood, mixture_sets
 from set_tasks_output import print_table
 from set_tasks_training import Scores, Settings, Task, train
 

@@ -35,7 +35,7 @@ import speed_predict
 import speed_scaling
 import speed_training
 from headwise import __version__
-from headwise.bench import which_clock
+from headwise.bench.encoder import which_clock
 from headwise.memory import keep_freed_memory
 from speed_figure import figure
 from speed_table import Result, save, table

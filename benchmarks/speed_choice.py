@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from headwise.attention import banded, sdpa
-from headwise.bench import interleaved
+from headwise.bench.encoder import interleaved
 from headwise.priors import Prior, parse_prior
 from headwise.ragged import Layout
 from speed_table import Result, Row

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from headwise.bench import dissect, forward_pass, interleaved, mode, products_alone
+from headwise.bench.encoder import dissect, forward_pass, interleaved, mode, products_alone
 from headwise.encoders import ENCODERS, TransformerConfig
 from headwise.ragged import Ragged
 from speed_rivals import FastPath, PaddedTransformer, padded_run

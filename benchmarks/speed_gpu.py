@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from headwise.attention import attention, triton_band
-from headwise.bench import interleaved, spread_lengths
+from headwise.bench.encoder import interleaved, spread_lengths
 from headwise.encoders import MSTransformerConfig, TransformerConfig
 from headwise.features.encoded import EncodedText
 from headwise.features.vocabulary import Vocabulary

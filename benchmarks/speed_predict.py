@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headwise.bench import which_clock
+from headwise.bench.encoder import which_clock
 from speed_table import Result, Row
 from speed_texts import DOMAINS, missing_data, read_domain
 
@@ -203,7 +203,7 @@ def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Cal
 def predict_here(model: str, source: str, target: str) -> dict[str, float]:
     """`headwise predict` in this process, with a stopwatch on the model."""
     from headwise.cli import main
-    from headwise.model import Model
+    from headwise.models.classifier import Model
 
     clock = which_clock()[1]
     spent = 0.0

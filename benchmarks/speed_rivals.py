@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from headwise.encoders import TransformerConfig
 from headwise.features.embedding import WordConfig
-from headwise.tasks.classify import Classifier, ClassifierConfig
+from headwise.layers.classify import Classifier, ClassifierConfig
 
 _SCORES = 1 << 27  # most attention scores of a layer at once (half a GiB), more texts are taken in parts
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from headwise.bench import forward_pass, interleaved, training_pass
+from headwise.bench.encoder import forward_pass, interleaved, training_pass
 from headwise.encoders import ENCODERS
 from headwise.memory import keep_freed_memory
 from speed_table import Result, Row

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import cross_entropy
 
-from headwise.bench import interleaved
+from headwise.bench.encoder import interleaved
 from headwise.encoders import EncoderConfig, MSTransformerConfig, TransformerConfig
 from headwise.features.encoded import EncodedText, batch_of
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
-from headwise.model_config import ModelConfig
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from speed_rivals import PaddedModel, padded_training_step
 from speed_table import Result, Row
 from speed_texts import DOMAINS, TextBatch, missing_data, read_domain, sampled, test_batches

@@ -28,8 +28,8 @@ from headwise.data.tagged import TaggedData, read_tagged
 from headwise.features.vectors import WordVectors, load_vectors
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
+from headwise.scores.scheme_check import detect_scheme
 from headwise.store import read_info
-from headwise.tasks.scheme_check import detect_scheme
 from headwise.train.run_tags import Sentences, judge_baseline, run_tags, sentence_fingerprint
 from runs import DATA, HERE, Found, Layers, Result, Run, cached_run, collect, jobs, recipe_of, show_epochs
 

@@ -23,10 +23,10 @@ from headwise.encoders.windows import WindowsConfig
 from headwise.features.characters import CharacterConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
+from headwise.layers.bags import BagConfig
+from headwise.layers.tag import TaggerConfig
 from headwise.priors import head_counts
 from headwise.recipe import size_defaults
-from headwise.tasks.bags import BagConfig
-from headwise.tasks.tag import TaggerConfig
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"

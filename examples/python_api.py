@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from headwise import TextClassifier, read_examples
-from headwise.baseline import fit_baseline
 from headwise.data import split_examples
+from headwise.linear.baseline import fit_baseline
 from headwise.priors.draw import draw
-from headwise.report import evaluate_texts
-from headwise.tasks.metrics import compare
+from headwise.report.labels import evaluate_texts
+from headwise.scores.metrics import compare
 
 
 def main(folder: Path, epochs: int | None) -> None:

@@ -12,9 +12,9 @@ from headwise.config import check_choice, check_range, from_dict, to_dict, unkno
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
-from headwise.model_config import ModelConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.model_config import ModelConfig
 from headwise.recipe import SplitConfig, VectorsConfig
-from headwise.tasks.classify import ClassifierConfig
 from headwise.train.config import TrainConfig
 
 

@@ -15,16 +15,17 @@ from headwise.features.alphabet import Alphabet
 from headwise.features.embedding import WordConfig
 from headwise.features.encoded import batch_of
 from headwise.features.vocabulary import Vocabulary
-from headwise.label_set_model import LabelSetModel
-from headwise.model import Model
-from headwise.model_config import ModelConfig
-from headwise.pair_model import PairModel
-from headwise.pair_report import evaluate_pairs
-from headwise.regressor import Regressor, evaluate_numbers
-from headwise.report import evaluate_texts
+from headwise.layers.regress import Scale
+from headwise.models.classifier import Model
+from headwise.models.label_set_model import LabelSetModel
+from headwise.models.model_config import ModelConfig
+from headwise.models.pair_model import PairModel
+from headwise.models.regressor import Regressor
+from headwise.models.tag_model import TagModel
+from headwise.report.labels import evaluate_texts
+from headwise.report.numbers import evaluate_numbers
+from headwise.report.pairs import evaluate_pairs
 from headwise.store import load_model, save_model
-from headwise.tag_model import TagModel
-from headwise.tasks.regress import Scale
 
 WORDS = [f"w{i}" for i in range(20)]
 BANDED = TransformerConfig(
@@ -125,7 +126,7 @@ def test_cut_short_only_on_request_and_counted(task):
             assert evaluate_pairs(model, pairs, np.zeros(5, int)).cut_texts == 4
             return
         case _:
-            from headwise.label_set_report import evaluate_label_sets
+            from headwise.report.label_sets import evaluate_label_sets
 
             found = evaluate_label_sets(model, texts, np.zeros((5, 3), bool))
     assert (found.cut_texts, found.to_json()["cut_texts"]) == (2, 2)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
-    from headwise.model import Model, Prediction
-    from headwise.model_config import ModelConfig
+    from headwise.models.classifier import Model, Prediction
+    from headwise.models.model_config import ModelConfig
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
@@ -31,11 +31,11 @@ _HOMES = {
     "Layout": "headwise.ragged",
     "MSTransformer": "headwise.encoders",
     "MSTransformerConfig": "headwise.encoders",
-    "Model": "headwise.model",
-    "ModelConfig": "headwise.model",
+    "Model": "headwise.models.classifier",
+    "ModelConfig": "headwise.models.classifier",
     "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
-    "Prediction": "headwise.model",
+    "Prediction": "headwise.models.classifier",
     "Ragged": "headwise.ragged",
     "TextClassifier": "headwise.estimators.classifier",
     "TextRegressor": "headwise.estimators.regressor",

@@ -15,8 +15,8 @@ from headwise.config import check_range, from_dict, to_dict, unknown
 from headwise.data.options import ReadOptions
 from headwise.data.tasks import DATA
 from headwise.errors import ConfigError
-from headwise.model_config import CONFIGS, ModelConfig
-from headwise.model_config import SECTIONS as MODEL_SECTIONS
+from headwise.models.model_config import CONFIGS, ModelConfig
+from headwise.models.model_config import SECTIONS as MODEL_SECTIONS
 from headwise.train.config import TrainConfig
 
 DEFAULT_ENCODER = "ms-transformer"

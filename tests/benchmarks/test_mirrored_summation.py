@@ -13,14 +13,14 @@ NAME = "n8-d2-positions-none"
 
 
 @pytest.fixture
-def bench(importable, tmp_path, monkeypatch):
+def bench(tmp_path, monkeypatch):
     module = importlib.import_module("mirrored_summation")
     monkeypatch.setattr(module, "BATCH", 8)
     return module
 
 
 @pytest.fixture
-def models(importable):
+def models():
     return importlib.import_module("mirrored_summation_models")
 
 

@@ -19,7 +19,7 @@ def written(count=24):
 
 
 @pytest.fixture
-def bench(importable, tmp_path, monkeypatch):
+def bench(tmp_path, monkeypatch):
     """The module, with a small data set, few folds and short trainings."""
     module = importlib.import_module("multiple_instance")
     (tmp_path / "mil").mkdir()

@@ -22,8 +22,8 @@ def save(tmp_path_factory):
     from headwise.encoders import MSTransformerConfig
     from headwise.features.embedding import WordConfig
     from headwise.features.vocabulary import Vocabulary
-    from headwise.model import Model
-    from headwise.model_config import ModelConfig
+    from headwise.models.classifier import Model
+    from headwise.models.model_config import ModelConfig
     from headwise.store import save_model
 
     def save(labels, *, seed=1, **parts) -> Path:

@@ -7,7 +7,7 @@ import pytest
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.read import read_examples
-from headwise.report import Rival
+from headwise.report.labels import Rival
 
 
 @pytest.fixture

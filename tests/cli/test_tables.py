@@ -5,8 +5,8 @@ import pytest
 from rich.console import Console
 
 from headwise.cli.tables import confusion_table, labels_table, scores_table
-from headwise.report import Evaluation, Rival
-from headwise.tasks.metrics import Difference, Scores, score
+from headwise.report.labels import Evaluation, Rival
+from headwise.scores.metrics import Difference, Scores, score
 
 
 def shown(table, width: int = 80) -> str:

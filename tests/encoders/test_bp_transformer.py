@@ -6,8 +6,8 @@ import torch
 from headwise.encoders import BPTransformer, BPTransformerConfig, Transformer, TransformerConfig
 from headwise.encoders.base import default_readout
 from headwise.encoders.bp_graph import partition_graph
+from headwise.encoders.pooling import Readout
 from headwise.errors import ConfigError
-from headwise.pooling import Readout
 from headwise.priors import Forward
 from headwise.ragged import Ragged
 

@@ -12,8 +12,8 @@ import torch
 
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout, output_width
-from headwise.model_config import ModelConfig
-from headwise.pooling import READOUTS, Readout
+from headwise.encoders.pooling import READOUTS, Readout
+from headwise.models.model_config import ModelConfig
 
 WIDTH = 8
 NAMES = [*READOUTS, "attentive", "attentive,max"]

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from headwise.encoders import DiSAN, DiSANConfig, disan
+from headwise.encoders.pooling import Readout
 from headwise.errors import ConfigError
-from headwise.pooling import Readout
 
 WIDTH = 5
 SIZES = (4, 0, 1, 9, 2, 4)

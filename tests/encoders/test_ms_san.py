@@ -7,9 +7,9 @@ from headwise.attention import attention
 from headwise.encoders import MSSAN, MSSANConfig
 from headwise.encoders.base import Encoded
 from headwise.encoders.ms_san import FusionGate
+from headwise.encoders.pooling import AttentivePooling, Readout
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.syntax import tree_distances
-from headwise.pooling import AttentivePooling, Readout
 from headwise.priors import Backward, Everything, Forward, Prior, Shaw, TransformerXL, WordDistance
 from headwise.ragged import Layout, Ragged
 

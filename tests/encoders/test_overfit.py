@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy
 
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout, output_width
-from headwise.pooling import Readout
+from headwise.encoders.pooling import Readout
 from headwise.ragged import Ragged
 
 WIDTH, WORDS = 8, 40

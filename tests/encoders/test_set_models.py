@@ -121,7 +121,7 @@ def test_unknown_settings(change):
 
 
 def test_learns_the_largest_number():
-    from headwise.tasks.sets import max_sets
+    from max_regression import max_sets
 
     torch.manual_seed(0)
     model = SetModel(SetModelConfig.named("sab+pma", inputs=1, outputs=1, blocks=BLOCKS))

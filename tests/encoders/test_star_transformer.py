@@ -5,9 +5,9 @@ import torch
 from torch.nn.functional import leaky_relu, relu
 
 from headwise.encoders import StarTransformer, StarTransformerConfig
+from headwise.encoders.pooling import Readout
 from headwise.encoders.star_transformer import ring_of
 from headwise.errors import ConfigError
-from headwise.pooling import Readout
 from headwise.ragged import Ragged
 
 WIDTH, HEADS, SIZE = 8, 2, 3

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 from headwise import HeadwiseError, TextClassifier, TextTagger
 from headwise.cli import main
-from headwise.tasks.entities import score_entities
-from headwise.tasks.schemes import read_spans
+from headwise.scores.entities import score_entities
+from headwise.scores.schemes import read_spans
 
 PLACES, VERBS = ["Rome", "Paris", "Oslo", "Lima", "Bern"], ["see", "like", "leave", "know"]
 

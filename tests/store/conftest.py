@@ -14,10 +14,10 @@ from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
-from headwise.model_config import ModelConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from headwise.store import save_model
-from headwise.tasks.classify import ClassifierConfig
 
 WORDS = ["a", "b", "größe", "日本", "👍"]
 

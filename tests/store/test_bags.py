@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.bag_model import BagFeatures, BagModel
-from headwise.model_config import ModelConfig
+from headwise.layers.bags import BagConfig
+from headwise.models.bag_model import BagFeatures, BagModel
+from headwise.models.model_config import ModelConfig
 from headwise.store import StoreError, load_model
-from headwise.tasks.bags import BagConfig
 
 
 @pytest.fixture

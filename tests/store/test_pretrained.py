@@ -9,10 +9,10 @@ import torch
 from headwise.encoders import TransformerConfig
 from headwise.features.pretrained import PretrainedConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
-from headwise.model_config import ModelConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from headwise.store import StoreError, load_model
-from headwise.tasks.classify import ClassifierConfig
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra: pip install 'headwise[pretrained]'")
 transformers = pytest.importorskip(

@@ -16,8 +16,8 @@ from safetensors.torch import load_file
 from headwise.encoders import ENCODERS
 from headwise.errors import HeadwiseError
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
-from headwise.model_config import ModelConfig
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from headwise.store import StoreError, load_model, read_info
 from headwise.store import save as save_module
 

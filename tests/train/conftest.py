@@ -9,9 +9,9 @@ import torch
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
-from headwise.model_config import ModelConfig
-from headwise.tasks.classify import ClassifierConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from headwise.train.classification import ClassificationObjective
 
 GOOD, BAD = ["fine", "great", "lovely", "nice"], ["poor", "bad", "awful", "dull"]

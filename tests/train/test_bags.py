@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.bag_model import BagFeatures, BagModel
 from headwise.data.bags import Bag
-from headwise.model_config import ModelConfig
-from headwise.tasks.bags import BagConfig
+from headwise.layers.bags import BagConfig
+from headwise.models.bag_model import BagFeatures, BagModel
+from headwise.models.model_config import ModelConfig
 from headwise.train.bags import BagObjective, bag_targets
 from headwise.train.config import TrainConfig
 from headwise.train.loop import train

@@ -8,7 +8,7 @@ from headwise.data.example import Example
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Recipe, build_recipe
-from headwise.tasks.metrics import mean_loss
+from headwise.scores.metrics import mean_loss
 from headwise.train import fit as fit_module
 from headwise.train.fit import columns, fit, label_names, new_model, pick_device
 

@@ -10,9 +10,9 @@ from headwise.data.streams import Stream
 from headwise.data.symbols import Symbols
 from headwise.encoders import BPTransformerConfig, TransformerConfig
 from headwise.errors import HeadwiseError
-from headwise.language_model import LanguageModel
-from headwise.model_config import ModelConfig
-from headwise.tasks.language import LanguageConfig
+from headwise.layers.language import LanguageConfig
+from headwise.models.language_model import LanguageModel
+from headwise.models.model_config import ModelConfig
 from headwise.train.config import TrainConfig
 from headwise.train.language import LanguageObjective
 from headwise.train.loop import TrainingInterrupted, train

@@ -7,9 +7,9 @@ import torch
 
 from headwise.data.sentence import Tagged
 from headwise.errors import HeadwiseError
+from headwise.models.tag_model import TagModel
 from headwise.recipe import build_recipe
 from headwise.store import load_model, read_info
-from headwise.tag_model import TagModel
 from headwise.train.run import Parses, choose_settings
 from headwise.train.run_tags import new_tagger, read_sentences, run_tags, sentence_fingerprint
 from headwise.train.tagging import TaggingObjective

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headwise.cli.console import output, percent, visible
 from headwise.cli.tables import confusion_table, labels_table, scores_table
-from headwise.report import Evaluation, Rival
+from headwise.report.labels import Evaluation, Rival
 
 
 def print_bag_scores(

@@ -16,8 +16,8 @@ from rich.table import Table
 from torch import nn
 
 from headwise.attention.compiled import VARIABLE
-from headwise.bench import Speed, measure, random_batch, which_clock
-from headwise.bench_layers import LayerSpeed, time_layers
+from headwise.bench.encoder import Speed, measure, random_batch, which_clock
+from headwise.bench.layers import LayerSpeed, time_layers
 from headwise.cli.console import note, output
 from headwise.cli.flags import flags, given
 from headwise.config import from_dict, unknown

@@ -25,9 +25,9 @@ from headwise.data.doctor_label_sets import diagnose_label_sets
 from headwise.data.doctor_language import diagnose_language
 from headwise.data.doctor_numbers import diagnose_numbers
 from headwise.data.doctor_pairs import diagnose_pairs
+from headwise.data.doctor_tags import diagnose_tagged
 from headwise.data.tasks import DATA, infer_task
 from headwise.errors import ConfigError
-from headwise.tasks.tag_doctor import diagnose_tagged
 
 ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1)
 MOST_CLASSES = 12  # classes listed one by one

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from headwise.bag_model import BagModel
 from headwise.cli.bag_tables import print_bag_scores
 from headwise.cli.console import note
 from headwise.cli.requests import EvaluateRequest
@@ -11,7 +10,8 @@ from headwise.config import from_dict
 from headwise.data.bag_split import fingerprint_bags
 from headwise.data.bags import BagData, BagOptions, read_bags
 from headwise.errors import ConfigError
-from headwise.report import Evaluation, Rival, worst_errors
+from headwise.models.bag_model import BagModel
+from headwise.report.labels import Evaluation, Rival, worst_errors
 from headwise.store import read_info
 from headwise.train.bags import bag_targets
 from headwise.train.run_bags import check_bag_labels, evaluate_bags

@@ -19,7 +19,7 @@ from headwise.data.label_flags import labelled
 from headwise.data.label_set import LabelSetData, LabelSetExample, label_sets, set_fingerprint
 from headwise.data.label_set_files import check_label_sets, read_label_sets
 from headwise.data.options import LabelSetOptions
-from headwise.label_set_report import LabelSetEvaluation, LabelSetRival, evaluate_label_sets
+from headwise.report.label_sets import LabelSetEvaluation, LabelSetRival, evaluate_label_sets
 from headwise.store import read_info
 from headwise.train.label_sets import indicators
 from headwise.train.run import parsed

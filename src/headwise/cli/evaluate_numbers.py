@@ -9,7 +9,7 @@ from headwise.config import from_dict
 from headwise.data.fingerprint import fingerprint
 from headwise.data.options import ReadOptions
 from headwise.data.read import read_examples
-from headwise.regressor import evaluate_numbers
+from headwise.report.numbers import evaluate_numbers
 from headwise.train.run import parsed
 from headwise.train.run_numbers import targets_of
 

@@ -17,8 +17,8 @@ from headwise.data.pair_parses import labels_of
 from headwise.data.pair_split import fingerprint_pairs
 from headwise.data.pairs import PairData, read_pairs
 from headwise.data.read import check_labels
-from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
-from headwise.report import Rival, worst_errors
+from headwise.report.labels import Rival, worst_errors
+from headwise.report.pairs import evaluate_pair_scores, evaluate_pairs
 from headwise.store import read_info
 from headwise.train.pair_parts import label_numbers, parsed_pairs, scores_of
 

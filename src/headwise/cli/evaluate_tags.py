@@ -14,8 +14,8 @@ from headwise.config import from_dict
 from headwise.data.errors import DataError
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
+from headwise.report.tags import TagEvaluation, evaluate_tags
 from headwise.store import read_info
-from headwise.tag_report import TagEvaluation, evaluate_tags
 from headwise.train.run_tags import TagRival, sentence_fingerprint, with_parses
 
 _CONTEXT = 6  # words shown on either side of an error

@@ -20,7 +20,7 @@ from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.options import ReadOptions
 from headwise.data.read import check_labels, read_examples
-from headwise.report import Evaluation, Rival, evaluate_texts, worst_errors
+from headwise.report.labels import Evaluation, Rival, evaluate_texts, worst_errors
 from headwise.store import read_info
 from headwise.train.run import parsed
 

@@ -11,7 +11,7 @@ from headwise.cli.console import note, percent
 from headwise.cli.long_texts import tell_cut
 from headwise.cli.predict_texts import Labeller, Tally, tell_unknown
 from headwise.cli.prediction_file import Form, Layout, OutputError, json_text
-from headwise.label_set_model import LabelSetModel
+from headwise.models.label_set_model import LabelSetModel
 
 _LISTED = 12  # labels in the summary
 

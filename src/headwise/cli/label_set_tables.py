@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 
 from headwise.cli.console import note, output, percent, visible, warn
-from headwise.label_set_report import LabelSetEvaluation, LabelSetRival
-from headwise.tasks.label_set_metrics import LabelSetScores
+from headwise.report.label_sets import LabelSetEvaluation, LabelSetRival
+from headwise.scores.label_set_metrics import LabelSetScores
 
 if TYPE_CHECKING:
     from headwise.train.run_label_sets import LabelSetOutcome

@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from headwise.tasks.language import LanguageScores
+from headwise.scores.language import LanguageScores
 from headwise.train.run_language import BASELINE
 
 

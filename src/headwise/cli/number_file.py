@@ -10,7 +10,7 @@ from headwise.cli.console import note, percent, warn
 from headwise.cli.long_texts import tell_cut
 from headwise.cli.predict_texts import MANY_UNKNOWN, Labeller
 from headwise.cli.prediction_file import Form, Layout
-from headwise.tasks.regress import Scale
+from headwise.layers.regress import Scale
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rich.table import Table
 from headwise.cli.console import output, percent, visible
 from headwise.cli.evaluation import print_found
 from headwise.cli.requests import EvaluateRequest
-from headwise.number_report import NumberEvaluation, NumberRival
+from headwise.report.numbers import NumberEvaluation, NumberRival
 from headwise.store import read_info
 
 EXCERPT = 240  # characters shown of a text

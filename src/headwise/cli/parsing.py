@@ -11,8 +11,8 @@ from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import CachedParser, new_parser
 from headwise.features.parse_files import iterate_parses
 from headwise.features.syntax import HeadsError
-from headwise.models import SavedModel
-from headwise.text_model import TextModel
+from headwise.models.table import SavedModel
+from headwise.models.text_model import TextModel
 
 
 def with_heads(rows: Iterator[Row], path: Path) -> Iterator[Row]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from headwise.bag_model import Instances
 from headwise.cli.console import note
 from headwise.cli.predict_texts import Labeller, predict_rows, summarise
 from headwise.cli.prediction_file import Layout
@@ -14,6 +13,7 @@ from headwise.cli.requests import PredictRequest
 from headwise.config import from_dict
 from headwise.data.bags import Bag, BagOptions, read_bags
 from headwise.errors import ConfigError
+from headwise.models.bag_model import Instances
 
 
 @dataclass(frozen=True)

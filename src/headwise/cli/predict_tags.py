@@ -25,7 +25,7 @@ from headwise.data.sentence import Tagged
 from headwise.data.tag_options import TagOptions
 from headwise.data.tag_sniff import looks_tagged
 from headwise.data.tagged import read_tagged
-from headwise.tag_model import TaggedText, TagModel
+from headwise.models.tag_model import TaggedText, TagModel
 from headwise.train.run_tags import with_parses
 
 Form = Literal["jsonl", "conll"]

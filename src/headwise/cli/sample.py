@@ -8,10 +8,10 @@ from cyclopts import Parameter
 
 from headwise.cli.console import note
 from headwise.errors import ConfigError
-from headwise.language_model import LanguageModel
 from headwise.memory import keep_freed_memory
-from headwise.sampling import SampleConfig, encode_prompt, text_of
-from headwise.sampling import sample as go_on
+from headwise.models.language_model import LanguageModel
+from headwise.models.sampling import SampleConfig, encode_prompt, text_of
+from headwise.models.sampling import sample as go_on
 from headwise.store import load_model
 from headwise.train.fit import pick_device
 

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.cli.console import percent, visible
-from headwise.report import Evaluation, Rival
-from headwise.tasks.metrics import Difference, Scores
+from headwise.report.labels import Evaluation, Rival
+from headwise.scores.metrics import Difference, Scores
 
 MATRIX_LABELS = 12  # a confusion matrix of more is not readable
 _NARROWEST = 16  # columns for a label's name beside the matrix

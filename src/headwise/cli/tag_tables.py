@@ -3,7 +3,7 @@
 from rich.table import Table
 
 from headwise.cli.console import percent, visible
-from headwise.tag_report import TagEvaluation
+from headwise.report.tags import TagEvaluation
 from headwise.train.run_tags import TagRival
 
 LISTED = 40  # types or tags

@@ -21,6 +21,13 @@ from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
+from headwise.layers.bags import BagConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.layers.language import LanguageConfig
+from headwise.layers.pair import PairConfig
+from headwise.layers.regress import RegressorConfig
+from headwise.layers.tag import TaggerConfig
+from headwise.linear.expert import ExpertConfig
 from headwise.memory import keep_freed_memory
 from headwise.recipe import (
     DEFAULT_ENCODER,
@@ -30,17 +37,10 @@ from headwise.recipe import (
     read_recipe,
     size_defaults,
 )
+from headwise.scores.thresholds import ThresholdConfig
 from headwise.store.layout import RUN
 from headwise.store.load import is_ours
 from headwise.store.save import check_target
-from headwise.tasks.bags import BagConfig
-from headwise.tasks.classify import ClassifierConfig
-from headwise.tasks.language import LanguageConfig
-from headwise.tasks.linear_expert import ExpertConfig
-from headwise.tasks.pair import PairConfig
-from headwise.tasks.regress import RegressorConfig
-from headwise.tasks.tag import TaggerConfig
-from headwise.tasks.thresholds import ThresholdConfig
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, TrainingInterrupted
 from headwise.train.run import Parses

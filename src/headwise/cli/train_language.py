@@ -9,9 +9,9 @@ from headwise.cli.language_tables import language_table, told
 from headwise.cli.requests import TrainRequest
 from headwise.cli.train_report import TrainDisplay, announce_model
 from headwise.errors import ConfigError
+from headwise.layers.causal import check_causal
+from headwise.layers.language import window_count
 from headwise.recipe import Recipe
-from headwise.tasks.causal import check_causal
-from headwise.tasks.language import window_count
 from headwise.train.run import Parses, choose_settings
 from headwise.train.run_language import LanguageOutcome, LanguageTexts, read_texts, run_language
 

@@ -7,9 +7,9 @@ from headwise.cli.parsing import tell_trouble
 from headwise.cli.requests import TrainRequest
 from headwise.cli.train_report import TrainDisplay, announce_model, print_outcome
 from headwise.encoders.trees import needs_trees
-from headwise.number_report import NumberRival
 from headwise.recipe import Recipe
-from headwise.report import Evaluation, Rival
+from headwise.report.labels import Evaluation, Rival
+from headwise.report.numbers import NumberRival
 from headwise.train.pair_parts import PairParts, read_pair_parts
 from headwise.train.run import Outcome, choose_settings
 from headwise.train.run_pairs import PairOutcome, run_pairs

@@ -11,7 +11,7 @@ from headwise.cli.console import messages, note, output, visible, warn
 from headwise.cli.long_texts import tell_long
 from headwise.cli.tables import confusion_table, labels_table, percent, scores_table
 from headwise.encoders.trees import needs_trees
-from headwise.model_config import encoder_name
+from headwise.models.model_config import encoder_name
 from headwise.recipe import Recipe
 from headwise.train.config import TrainConfig
 from headwise.train.loop import Report

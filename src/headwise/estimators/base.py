@@ -42,7 +42,7 @@ class TextEstimator(BaseEstimator):
     """
 
     TASK: ClassVar[str]
-    """A key of `headwise.models.MODELS`."""
+    """A key of `headwise.models.table.MODELS`."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     Attributes:
         classes_: The labels in the order of the columns: sorted names, or the numbers of y's columns.
-        model_: The fitted `headwise.label_set_model.LabelSetModel`.
+        model_: The fitted `headwise.models.label_set_model.LabelSetModel`.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
     """

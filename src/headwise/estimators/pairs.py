@@ -26,7 +26,7 @@ class PairClassifier(ClassifierMixin, TextEstimator):
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`; strings.
-        model_: The fitted `headwise.pair_model.PairModel`.
+        model_: The fitted `headwise.models.pair_model.PairModel`.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
     """

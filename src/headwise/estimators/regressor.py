@@ -22,7 +22,7 @@ class TextRegressor(RegressorMixin, TextEstimator):
     """A model that gives each text a number, such as a rating; see `TextEstimator` for its parameters.
 
     Attributes:
-        model_: The fitted `headwise.regressor.Regressor`.
+        model_: The fitted `headwise.models.regressor.Regressor`.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
     """

@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
 from headwise.estimators.base import TextEstimator, training_folder
+from headwise.models.tag_model import TaggedText
 from headwise.recipe import build_recipe
-from headwise.tag_model import TaggedText
-from headwise.tag_report import evaluate_tags, judge_tags
-from headwise.tasks.scheme_check import detect_scheme
+from headwise.report.tags import evaluate_tags, judge_tags
+from headwise.scores.scheme_check import detect_scheme
 from headwise.train.model_run import run_json
 from headwise.train.run import choose_settings
 from headwise.train.run_tags import Sentences, fit_tags, sentence_fingerprint, split_sentences
@@ -27,7 +27,7 @@ class TextTagger(TextEstimator):
 
     Attributes:
         classes_: The tags, sorted.
-        model_: The fitted `headwise.tag_model.TagModel`.
+        model_: The fitted `headwise.models.tag_model.TagModel`.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
     """

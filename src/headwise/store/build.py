@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headwise.errors import HeadwiseError
-from headwise.model_config import ModelConfig
-from headwise.models import MODELS, SavedModel
+from headwise.models.model_config import ModelConfig
+from headwise.models.table import MODELS, SavedModel
+from headwise.models.text_model import OutputsError
 from headwise.store.errors import StoreError
-from headwise.text_model import OutputsError
 
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {

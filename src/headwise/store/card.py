@@ -4,10 +4,10 @@ import unicodedata
 from typing import Any
 
 from headwise import __version__
-from headwise.bag_model import BagModel
-from headwise.language_model import LanguageModel
-from headwise.model_config import encoder_name
-from headwise.models import SavedModel
+from headwise.models.bag_model import BagModel
+from headwise.models.language_model import LanguageModel
+from headwise.models.model_config import encoder_name
+from headwise.models.table import SavedModel
 
 _MOST_LABELS = 50  # listed one by one
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
@@ -338,7 +338,7 @@ _IN_PYTHON = """
 In Python:
 
 ```python
-from headwise.models import SavedModel
+from headwise.models.table import SavedModel
 from headwise.store import load_model
 
 model = load_model("PATH/OF/THIS/FOLDER")

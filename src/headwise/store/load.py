@@ -15,7 +15,7 @@ import torch
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
-from headwise.models import MODELS
+from headwise.models.table import MODELS
 from headwise.store.build import build_empty, parse_config
 from headwise.store.errors import StoreError
 from headwise.store.files import open_plain, parse_json, read_limited, to_json
@@ -44,7 +44,7 @@ _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
-    see `headwise.models.MODELS`.
+    see `headwise.models.table.MODELS`.
 
     Draws no random numbers. The folder itself may be reached through a link; the files in it must be
     plain files.

@@ -25,7 +25,7 @@ from torch import Tensor
 from headwise import __version__
 from headwise.data.fingerprint import file_sha256
 from headwise.features.pretrained import PretrainedEmbedding
-from headwise.models import SavedModel
+from headwise.models.table import SavedModel
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.bag_model import BagModel
 from headwise.data.bags import Bag
-from headwise.tasks.classify import class_weights, classification_loss
-from headwise.tasks.metrics import mean_loss, score
+from headwise.layers.classify import class_weights, classification_loss
+from headwise.models.bag_model import BagModel
+from headwise.scores.metrics import mean_loss, score
 
 
 class BagObjective:

@@ -8,13 +8,13 @@ import numpy as np
 from torch import Tensor
 
 from headwise.features.vectors import Coverage
-from headwise.model import Model
-from headwise.pair_model import PairModel
+from headwise.layers.classify import class_weights, classification_loss
+from headwise.linear.expert import fit_linear_expert, fit_mixture
+from headwise.models.classifier import Model
+from headwise.models.pair_model import PairModel
 from headwise.recipe import Recipe
-from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
-from headwise.tasks.classify import class_weights, classification_loss
-from headwise.tasks.linear_expert import fit_linear_expert, fit_mixture
-from headwise.tasks.metrics import mean_loss, score
+from headwise.scores.calibrate import expected_calibration_error, fit_temperature
+from headwise.scores.metrics import mean_loss, score
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report
 from headwise.train.model_run import train_by

@@ -13,9 +13,9 @@ from headwise.features.embedding import WordEmbedding
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
-from headwise.model import Model
+from headwise.models.classifier import Model
+from headwise.models.text_model import TextModel
 from headwise.recipe import Recipe
-from headwise.text_model import TextModel
 from headwise.train.classification import ClassificationObjective, fit_labels
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report

@@ -14,19 +14,19 @@ from headwise.data.options import SEPARATOR
 from headwise.errors import HeadwiseError
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
-from headwise.label_set_model import LabelSetModel
+from headwise.layers.classify import class_weights
+from headwise.layers.label_sets import label_set_loss
+from headwise.linear.one_vs_rest import fit_label_set_expert
+from headwise.models.label_set_model import LabelSetModel
 from headwise.recipe import Recipe
-from headwise.tasks.classify import class_weights
-from headwise.tasks.label_set_metrics import dev_scores, label_set_scores
-from headwise.tasks.label_sets import (
+from headwise.scores.binary import (
     binary_calibration_error,
     fit_binary_mixture,
     fit_binary_temperature,
-    label_set_loss,
     mean_binary_loss,
 )
-from headwise.tasks.one_vs_rest import fit_label_set_expert
-from headwise.tasks.thresholds import fit_thresholds
+from headwise.scores.label_set_metrics import dev_scores, label_set_scores
+from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from headwise.data.streams import Stream
 from headwise.errors import HeadwiseError
-from headwise.language_model import LanguageModel, window_batch
-from headwise.tasks.language import Window, training_windows, window_count
+from headwise.layers.language import Window, training_windows, window_count
+from headwise.models.language_model import LanguageModel, window_batch
 
 
 class LanguageObjective:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from headwise.features.pretrained import PretrainedEmbedding
+from headwise.models.text_model import TextModel
 from headwise.recipe import Recipe
 from headwise.store import save_model
-from headwise.text_model import TextModel
 from headwise.train.loop import Report, train
 from headwise.train.objective import Objective
 from headwise.train.state import Progress

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.text_model import Reader
+from headwise.models.text_model import Reader
 
 AnyReader = TypeVar("AnyReader", bound=Reader)
 

@@ -8,10 +8,11 @@ import numpy as np
 from torch import Tensor
 
 from headwise.features.vectors import Coverage
-from headwise.pair_model import PairScorer
+from headwise.layers.regress import squared_error
+from headwise.models.pair_model import PairScorer
+from headwise.models.regressor import Regressor
 from headwise.recipe import Recipe
-from headwise.regressor import Regressor
-from headwise.tasks.regress import number_scores, squared_error
+from headwise.scores.numbers import number_scores
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report
 from headwise.train.model_run import train_by
@@ -43,7 +44,9 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         return squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)])).sum()
 
     def evaluate(self) -> Mapping[str, float]:
-        return number_scores(self.model.scores(self.dev_items), self.dev_targets, self.model.scale)
+        return number_scores(
+            self.model.scores(self.dev_items), self.dev_targets, self.model.scale.deviation
+        )
 
 
 def fit_scores(

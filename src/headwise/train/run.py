@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from headwise.baseline import fit_baseline
 from headwise.data.dataset import Dataset
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
@@ -16,11 +15,12 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
-from headwise.model import Model
-from headwise.model_config import encoder_name
+from headwise.linear.baseline import fit_baseline
+from headwise.models.classifier import Model
+from headwise.models.model_config import encoder_name
 from headwise.recipe import Recipe, build_recipe, size_defaults
-from headwise.report import Evaluation, Rival, evaluate_texts
-from headwise.tasks.metrics import compare, score
+from headwise.report.labels import Evaluation, Rival, evaluate_texts
+from headwise.scores.metrics import compare, score
 from headwise.train.fit import columns, fit, targets_of
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report, remove_run

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from headwise.bag_baseline import NAME, linear_guesses
-from headwise.bag_model import BagFeatures, BagModel
 from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag, BagData, read_bags
 from headwise.data.errors import DataError
 from headwise.data.example import Example
 from headwise.errors import HeadwiseError
+from headwise.linear.bag_baseline import NAME, linear_guesses
+from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.recipe import Recipe
-from headwise.report import Evaluation, Rival
-from headwise.tasks.calibrate import expected_calibration_error, fit_temperature
-from headwise.tasks.metrics import compare, mean_loss, score
+from headwise.report.labels import Evaluation, Rival
+from headwise.scores.calibrate import expected_calibration_error, fit_temperature
+from headwise.scores.metrics import compare, mean_loss, score
 from headwise.train.bags import BagObjective, bag_targets
 from headwise.train.fit import label_names, pick_device
 from headwise.train.loop import Report, remove_run

@@ -12,11 +12,11 @@ from headwise.data.label_set_files import check_label_sets, read_label_sets, sep
 from headwise.data.split import split_examples
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
-from headwise.label_set_model import LabelSetModel
-from headwise.label_set_report import LabelSetEvaluation, LabelSetRival, evaluate_label_sets
+from headwise.linear.one_vs_rest import NAME, fit_label_set_baseline
+from headwise.models.label_set_model import LabelSetModel
 from headwise.recipe import Recipe
-from headwise.tasks.label_set_metrics import label_set_scores
-from headwise.tasks.one_vs_rest import NAME, fit_label_set_baseline
+from headwise.report.label_sets import LabelSetEvaluation, LabelSetRival, evaluate_label_sets
+from headwise.scores.label_set_metrics import label_set_scores
 from headwise.train.fit import label_names
 from headwise.train.fitted import Fitted
 from headwise.train.label_sets import fit_label_sets, indicators

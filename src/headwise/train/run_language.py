@@ -15,9 +15,10 @@ from headwise.data.stream_options import StreamOptions
 from headwise.data.streams import Stream, count_symbols, read_stream, split_stream
 from headwise.data.symbols import Symbols, choose_symbols
 from headwise.errors import HeadwiseError
-from headwise.language_model import LanguageModel
+from headwise.layers.language import LanguageConfig
+from headwise.models.language_model import LanguageModel
 from headwise.recipe import Recipe
-from headwise.tasks.language import LanguageConfig, LanguageScores
+from headwise.scores.language import LanguageScores
 from headwise.train.fit import pick_device
 from headwise.train.language import LanguageObjective
 from headwise.train.loop import Report, remove_run

@@ -16,11 +16,12 @@ from headwise.data.split import split_examples
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
-from headwise.number_report import NumberEvaluation, NumberRival
+from headwise.layers.regress import Scale
+from headwise.linear.ridge import fit_ridge
+from headwise.models.regressor import Regressor
 from headwise.recipe import Recipe
-from headwise.regressor import Regressor, evaluate_numbers
-from headwise.tasks.regress import Scale, rival_scores, score_numbers
-from headwise.tasks.ridge import fit_ridge
+from headwise.report.numbers import NumberEvaluation, NumberRival, evaluate_numbers
+from headwise.scores.numbers import rival_scores, score_numbers
 from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
 from headwise.train.fitted import Fitted
 from headwise.train.loop import Report, remove_run

@@ -15,14 +15,15 @@ from headwise.errors import HeadwiseError
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import Coverage, WordVectors, load_vectors
 from headwise.features.vocabulary import Vocabulary
-from headwise.number_report import NumberEvaluation, NumberRival
-from headwise.pair_baseline import NAME, SCORE_NAME, fit_pair_baseline, fit_pair_ridge
-from headwise.pair_model import PairModel, PairReader, PairScorer
-from headwise.pair_report import evaluate_pair_scores, evaluate_pairs
+from headwise.layers.regress import Scale
+from headwise.linear.pair_baseline import NAME, SCORE_NAME, fit_pair_baseline, fit_pair_ridge
+from headwise.models.pair_model import PairModel, PairReader, PairScorer
 from headwise.recipe import Recipe
-from headwise.report import Evaluation, Rival
-from headwise.tasks.metrics import compare, score
-from headwise.tasks.regress import Scale, rival_scores, score_numbers
+from headwise.report.labels import Evaluation, Rival
+from headwise.report.numbers import NumberEvaluation, NumberRival
+from headwise.report.pairs import evaluate_pair_scores, evaluate_pairs
+from headwise.scores.metrics import compare, score
+from headwise.scores.numbers import rival_scores, score_numbers
 from headwise.train.classification import ClassificationObjective, fit_labels
 from headwise.train.fit import (
     label_names,

@@ -18,14 +18,14 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.alphabet import Alphabet
 from headwise.features.parse_files import read_parses
 from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.tag_baseline import NAME, MemoryTagger
+from headwise.models.tag_model import TagModel
 from headwise.recipe import Recipe
-from headwise.tag_model import TagModel
-from headwise.tag_report import TagEvaluation, evaluate_tags, judge_tags
-from headwise.tasks.entities import compare_entities
-from headwise.tasks.resample import ScoreDifference
-from headwise.tasks.scheme_check import detect_scheme
-from headwise.tasks.schemes import Scheme, convert, read_spans
-from headwise.tasks.tag_baseline import NAME, MemoryTagger
+from headwise.report.tags import TagEvaluation, evaluate_tags, judge_tags
+from headwise.scores.entities import compare_entities
+from headwise.scores.resample import ScoreDifference
+from headwise.scores.scheme_check import detect_scheme
+from headwise.scores.schemes import Scheme, convert, read_spans
 from headwise.train.fit import new_vocabulary, pick_device, start_from_vectors
 from headwise.train.loop import Report, remove_run
 from headwise.train.model_run import save_run, train_by

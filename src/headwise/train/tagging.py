@@ -9,9 +9,9 @@ from torch import Tensor
 from headwise.data.sentence import Tagged
 from headwise.features.encoded import batch_of
 from headwise.features.pretrained import PretrainedEmbedding
-from headwise.tag_model import TagModel
-from headwise.tasks.entities import count_entities, f1_of
-from headwise.tasks.schemes import read_spans
+from headwise.models.tag_model import TagModel
+from headwise.scores.entities import count_entities, f1_of
+from headwise.scores.schemes import read_spans
 
 
 class TaggingObjective:

@@ -1,0 +1,241 @@
+"""Linear-chain conditional random field (Lafferty, McCallum, Pereira; ICML 2001) over ragged batches.
+
+The score of the tags y_1 .. y_n of a text is
+
+    start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t-1, y_t] + end[y_n]
+
+and its probability exp(score) over the sum of exp(score) of all tag sequences. That sum, the best sequence
+and the marginals are exact. All texts of a batch take a step together, the longest first, so that those
+that have ended drop off the end: nothing is padded. What is carried from step to step is shifted to a
+maximum of 0, so 32 bits are enough for texts of any length.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from headwise.ragged import Ragged
+from headwise.scores.schemes import Constraints
+from headwise.steps import Steps, steps_of
+
+# The score of what is forbidden inside the recursions. Finite, so that no difference of two is NaN; so
+# low that its exponential is exactly 0.
+_FORBIDDEN = -1e30
+
+
+class CRF(nn.Module):
+    """Transition, start and end scores, and what follows from them and the emissions of an encoder.
+
+    Emissions are scores of the tags for each word, `[total, tags]`; those in 16 bits are taken to 32.
+
+    Args:
+        tags: Number of tags.
+        constraints: Which tags may begin, follow one another and end; None allows all. What is forbidden
+            has the probability 0 in training and prediction alike.
+        learned: Off: transition, start and end scores stay 0, so that the constraints alone join the words.
+
+    Raises:
+        ValueError: The constraints are of another number of tags, or leave texts of some length no tags.
+    """
+
+    transitions: Tensor
+    start: Tensor
+    end: Tensor
+    may_transitions: Tensor
+    may_start: Tensor
+    may_end: Tensor
+
+    def __init__(self, tags: int, constraints: Constraints | None = None, *, learned: bool = True):
+        super().__init__()
+        shapes = {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}  # transitions: [from, to]
+        for name, shape in shapes.items():
+            if learned:
+                self.register_parameter(name, nn.Parameter(torch.empty(shape).uniform_(-0.1, 0.1)))
+            else:
+                zeros = torch.zeros(shape, device="cpu")  # also where a model is built on no device
+                self.register_buffer(name, zeros, persistent=False)
+        self.constrained = constraints is not None
+        if constraints is not None:
+            may = {"transitions": constraints.follow, "start": constraints.start, "end": constraints.end}
+            if constraints.follow.shape != (tags, tags):
+                raise ValueError(f"constraints of {len(constraints.start)} tags for a CRF of {tags} tags")
+            if not (constraints.start & constraints.follow.diagonal() & constraints.end).any():
+                raise ValueError("no tag may fill a text of any length: there are texts without a path")
+            for name, allowed in may.items():
+                # They follow from the tags, so they are no part of what is saved.
+                self.register_buffer(f"may_{name}", torch.from_numpy(allowed.copy()), persistent=False)
+
+    def log_likelihood(self, emissions: Ragged, tags: Tensor) -> Tensor:
+        """Log-probability of the tags of each text, `[texts]`.
+
+        0 for a text without words; minus infinity where the tags are forbidden by the constraints.
+
+        Args:
+            emissions: `[total, tags]`.
+            tags: Tag numbers, `[total]`, int64.
+        """
+        steps, x = _ordered(emissions)
+        transitions, start, end = self._scores(float("-inf"))
+        y = tags.index_select(0, steps.rows)
+        count = len(steps.texts)
+        # The start scores as transitions from one more tag that stands before every text.
+        before = torch.cat([y.new_full((count,), len(start)), y.index_select(0, steps.previous)])
+        table = torch.cat([transitions, start[None]]).flatten()
+        path = x.gather(1, y[:, None])[:, 0] + table.index_select(0, before * len(start) + y)
+        path = path.index_add(0, steps.last, end.index_select(0, y.index_select(0, steps.last)))
+        return -self._log_partition(x, steps, len(emissions), path)
+
+    def log_partition(self, emissions: Ragged) -> Tensor:
+        """Logarithm of the sum over all tag sequences of each text, `[texts]`; 0 where it has no words."""
+        steps, x = _ordered(emissions)
+        return self._log_partition(x, steps, len(emissions), x.new_zeros(len(x)))
+
+    def _log_partition(self, x: Tensor, steps: Steps, texts: int, shift: Tensor) -> Tensor:
+        """Of all texts, less what is given for each word: a small difference of large numbers keeps its
+        precision when it is taken word by word."""
+        full = _LogPartition.apply(x, *self._scores(_FORBIDDEN), shift, steps)
+        return full.new_zeros(texts).index_copy(0, steps.texts, full)
+
+    @torch.no_grad()
+    def marginals(self, emissions: Ragged) -> Ragged:
+        """Probability of every tag for each word, given the whole text, `[total, tags]`."""
+        steps, x = _ordered(emissions)
+        transitions, start, end = self._scores(_FORBIDDEN)
+        ways, _ = _sums(x, transitions, start, steps)
+        single, _ = _expected(ways, transitions, end, x.new_ones(len(steps.texts)), steps)
+        return emissions.with_values(single.index_select(0, steps.places))
+
+    @torch.no_grad()
+    def viterbi(self, emissions: Ragged) -> tuple[Tensor, Tensor]:
+        """The most probable tags (Viterbi 1967).
+
+        Returns:
+            Tag numbers `[total]`, int64, and the score of each text's tags `[texts]`, 0 where there are no
+            words. Of several that are best it is any.
+        """
+        steps, x = _ordered(emissions)
+        best, scores = _best(x, *self._scores(_FORBIDDEN), steps)
+        scores = scores.new_zeros(len(emissions)).index_copy(0, steps.texts, scores)
+        return best.index_select(0, steps.places), scores
+
+    def _scores(self, forbidden: float) -> tuple[Tensor, Tensor, Tensor]:
+        """Transition, start and end scores, with those that the constraints forbid replaced."""
+        scores = _wide(self.transitions), _wide(self.start), _wide(self.end)
+        if not self.constrained:
+            return scores
+        may = self.may_transitions, self.may_start, self.may_end
+        transitions, start, end = (s.masked_fill(~m, forbidden) for s, m in zip(scores, may, strict=True))
+        return transitions, start, end
+
+
+def _wide(x: Tensor) -> Tensor:
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def _ordered(emissions: Ragged) -> tuple[Steps, Tensor]:
+    steps = steps_of(emissions.layout)
+    return steps, _wide(emissions.values).index_select(0, steps.rows)
+
+
+class _LogPartition(torch.autograd.Function):
+    """Log-partition of each of `Steps.texts`, less the sum of `shift` over its words.
+
+    The gradient with respect to a score is the expected number of times that it counts (see `_expected`).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x, transitions, start, end, shift, steps: Steps) -> Tensor:
+        ways, top = _sums(x, transitions, start, steps)
+        ctx.steps = steps
+        ctx.save_for_backward(ways, transitions, end)
+        rest = (ways.index_select(0, steps.last) + end).logsumexp(1)
+        return rest.index_add_(0, steps.ranks, top - shift)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        ways, transitions, end = ctx.saved_tensors
+        steps: Steps = ctx.steps
+        single, pairs = _expected(ways, transitions, end, grad, steps)
+        first = single[: len(grad)].sum(0)
+        last = single.index_select(0, steps.last).sum(0)
+        return single, pairs, first, last, -grad.index_select(0, steps.ranks), None
+
+
+def _sums(x: Tensor, transitions: Tensor, start: Tensor, steps: Steps) -> tuple[Tensor, Tensor]:
+    """The forward recursion.
+
+    Returns:
+        `[total, tags]`: the logarithm of the sum of exp(score) of all ways to each tag of a word, shifted
+        to a maximum of 0; `[total]`: by how much more it is shifted than at the word before.
+    """
+    ways, top = torch.empty_like(x), x.new_empty(len(x), 1)
+    before = None
+    for emission, now, most in _blocks(steps, x, ways, top):
+        if before is None:
+            come = start + emission
+        else:
+            come = (before[: len(now), :, None] + transitions).logsumexp(1).add_(emission)
+        torch.amax(come, 1, keepdim=True, out=most)
+        before = torch.sub(come, most, out=now)
+    return ways, top[:, 0]
+
+
+def _expected(
+    ways: Tensor, transitions: Tensor, end: Tensor, weights: Tensor, steps: Steps
+) -> tuple[Tensor, Tensor]:
+    """How often each score is expected to count, times the weight of the text.
+
+    The probability of the tag before, given a tag and the words up to it, follows from the forward
+    recursion for all steps at once, in `[total, tags, tags]` numbers; so only two small operations are left
+    for each step back.
+
+    Args:
+        ways: Of `_sums`.
+        transitions: `[from, to]`.
+        end: `[tags]`.
+        weights: Of `Steps.texts`.
+        steps: Of the batch.
+
+    Returns:
+        The marginals of the tags, `[total, tags]`, and those of neighbouring tags summed over all words,
+        `[from, to]`.
+    """
+    last = (ways.index_select(0, steps.last) + end).softmax(1) * weights[:, None]
+    single = torch.zeros_like(ways).index_copy_(0, steps.last, last)
+    pairs = (ways.index_select(0, steps.previous)[:, :, None] + transitions).softmax(1)
+    words = single.split(steps.sizes)
+    for step, pair in reversed(list(enumerate(pairs.split(steps.sizes[1:])))):
+        later = words[step + 1]
+        words[step][: len(later)].add_(pair.mul_(later[:, None]).sum(2))
+    return single, pairs.sum(0)
+
+
+def _best(
+    x: Tensor, transitions: Tensor, start: Tensor, end: Tensor, steps: Steps
+) -> tuple[Tensor, Tensor]:
+    """The best tags in the order of the steps, `[total]`, and their score for each of `Steps.texts`."""
+    ways, top, back = torch.empty_like(x), x.new_empty(len(x), 1), torch.zeros_like(x, dtype=torch.int64)
+    before = None
+    for emission, now, most, pointer in _blocks(steps, x, ways, top, back):
+        if before is None:
+            come = start + emission
+        else:
+            come, pointer[:] = (before[: len(now), :, None] + transitions).max(1)
+            come += emission
+        torch.amax(come, 1, keepdim=True, out=most)
+        before = torch.sub(come, most, out=now)
+    scores, tag = (ways.index_select(0, steps.last) + end).max(1)
+    scores.index_add_(0, steps.ranks, top[:, 0])
+    tags = back.new_empty(len(back))
+    for out, pointer in reversed(list(_blocks(steps, tags, back))):
+        out[:] = tag[: len(out)]  # the texts that end earlier wait with their last tag
+        tag[: len(out)] = pointer.gather(1, out[:, None])[:, 0]
+    return tags, scores
+
+
+def _blocks(steps: Steps, *rows: Tensor) -> "zip[tuple[Tensor, ...]]":
+    """Views of the rows of each step."""
+    return zip(*(part.split(steps.sizes) for part in rows), strict=True)

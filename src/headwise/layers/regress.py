@@ -1,0 +1,93 @@
+"""Regression: a number for each text or pair."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from torch import Tensor
+
+from headwise.config import check_range
+from headwise.errors import ConfigError
+from headwise.layers.classify import ClassifierConfig
+
+
+@dataclass(frozen=True)
+class RegressorConfig:
+    """The regressor on top of the text vector."""
+
+    hidden: int = 300
+    """Hidden features of the two-layer regressor."""
+    dropout: float = 0.3
+    """On the hidden layer, while training."""
+    normalize: Literal["none", "batch", "layer"] = "none"
+    """Normalise the text vector first: over the batch, or over its features."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "hidden", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+
+    @property
+    def perceptron(self) -> ClassifierConfig:
+        """The same as the settings of a two-layer perceptron."""
+        return ClassifierConfig(self.hidden, self.dropout, self.normalize)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From targets to numbers of mean 0 and deviation 1, which a network learns more easily, and back.
+
+    Attributes:
+        mean: Of the training targets.
+        deviation: Their standard deviation, above 0.
+    """
+
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
+            raise ConfigError(
+                f"the targets' mean {self.mean!r} and deviation {self.deviation!r} must be finite numbers, "
+                "the deviation above 0"
+            )
+
+    @classmethod
+    def of(cls, targets: np.ndarray) -> "Scale":
+        """The scale of training targets, `[texts]`; equal targets have the deviation 1."""
+        return cls(float(targets.mean()), float(targets.std()) or 1.0)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Scale":
+        """Undo `to_json`.
+
+        Raises:
+            ConfigError: The numbers are missing, or none that targets can have.
+        """
+        found = data.get("mean"), data.get("deviation")
+        for value in found:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError("mean and deviation of the targets are missing or of the wrong type")
+        return cls(float(data["mean"]), float(data["deviation"]))
+
+    def to_json(self) -> dict[str, float]:
+        return {"mean": self.mean, "deviation": self.deviation}
+
+    def standardize(self, targets: np.ndarray) -> np.ndarray:
+        """`[texts]`, float32."""
+        return ((targets - self.mean) / self.deviation).astype(np.float32)
+
+    def restore(self, outputs: np.ndarray) -> np.ndarray:
+        """`[texts]`, float64."""
+        return outputs.astype(np.float64) * self.deviation + self.mean
+
+
+def squared_error(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Squared error of each text, `[texts]`.
+
+    Args:
+        outputs: `[texts, 1]`.
+        targets: `[texts]`, standardised.
+    """
+    return (outputs.float()[:, 0] - targets).square()

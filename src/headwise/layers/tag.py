@@ -1,0 +1,90 @@
+"""Sequence labelling: a tag for each word of a text, such as the names in it or its parts of speech."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from headwise.config import check_choice, check_range
+from headwise.layers.crf import CRF
+from headwise.ragged import Ragged
+from headwise.scores.schemes import Scheme, constraints
+
+
+@dataclass(frozen=True)
+class TaggerConfig:
+    """The tagger on top of the states of the words, and its loss."""
+
+    hidden: int = 300
+    """Hidden features of the two-layer classifier of each word; 0: one layer."""
+    dropout: float = 0.3
+    """On the states of the words and on the hidden layer, while training."""
+    crf: bool = True
+    """Score neighbouring tags together, in a conditional random field; off: every word alone."""
+    scheme: Scheme = "bioes"
+    """In which tag scheme spans are computed, whatever that of the file: iob1, iob2, bioes or bilou."""
+    constraints: bool = True
+    """Only tags that the tag scheme allows one after the other are ever predicted; with crf, no others have
+    a probability."""
+
+    def __post_init__(self) -> None:
+        check_choice(self, "scheme", ("iob1", "iob2", "bioes", "bilou"))
+        check_range(self, "hidden", low=0)
+        check_range(self, "dropout", low=0, high=1, open=True)
+
+
+class Tagger(nn.Module):
+    """From the state of each word to its tag.
+
+    Args:
+        width: Features of a state.
+        tags: Names of the tags, in the order of their numbers.
+        scheme: How they say where spans are; plain for tags that stand for themselves.
+        config: See `TaggerConfig`.
+
+    Raises:
+        TagError: HW270, a tag does not belong to the scheme, under constraints.
+    """
+
+    def __init__(self, width: int, tags: Sequence[str], scheme: Scheme, config: TaggerConfig):
+        super().__init__()
+        self.config = config
+        self.layers = nn.Sequential(nn.Dropout(config.dropout))
+        if config.hidden:
+            self.layers.extend([nn.Linear(width, config.hidden), nn.ReLU(), nn.Dropout(config.dropout)])
+        self.layers.append(nn.Linear(config.hidden or width, len(tags)))
+        may = constraints(tags, scheme) if config.constraints else None
+        # Without a learned CRF, one whose scores are all 0 finds the best tags that the scheme allows.
+        self.crf = CRF(len(tags), may, learned=config.crf) if config.crf or may is not None else None
+
+    def forward(self, states: Ragged) -> Ragged:
+        """States of the words `[total, width]` -> a score of every tag for each word, `[total, tags]`."""
+        return states.map(self.layers)
+
+    def loss(self, scores: Ragged, targets: Tensor) -> Tensor:
+        """Negative log-likelihood of the true tags of each text, summed over its words, `[texts]`.
+
+        0 for a text without words; infinite where constraints forbid the true tags
+        (`headwise.scores.scheme_check` finds them beforehand).
+
+        Args:
+            scores: Of `forward`.
+            targets: Tag numbers, `[total]`, int64.
+        """
+        if self.config.crf and self.crf is not None:
+            return -self.crf.log_likelihood(scores, targets)
+        return scores.with_values(cross_entropy(scores.values.float(), targets, reduction="none")).sum()
+
+    def decode(self, scores: Ragged) -> Tensor:
+        """The most probable tags of each text, `[total]`, int64."""
+        return scores.values.argmax(1) if self.crf is None else self.crf.viterbi(scores)[0]
+
+    def probabilities(self, scores: Ragged) -> Ragged:
+        """Probability of every tag for each word, `[total, tags]`; with a CRF, given the whole text.
+
+        The most probable tag of a word need not be the one that the most probable tags of its text give it.
+        """
+        if self.config.crf and self.crf is not None:
+            return self.crf.marginals(scores)
+        return scores.map(lambda values: values.float().softmax(1))

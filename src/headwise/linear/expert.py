@@ -1,0 +1,142 @@
+"""The linear expert: a linear SVM on words and word pairs whose say is added to the encoder's.
+
+The logits of a model are `(encoder(text) + weight * expert(text)) / temperature`. Both numbers are fitted
+on dev, so an expert that does not help gets no say, and a model is hardly ever worse than its linear part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.features.ngrams import NgramVocabulary
+from headwise.linear.svm import fit_svm
+
+
+@dataclass(frozen=True)
+class ExpertConfig:
+    """The linear expert beside the encoder."""
+
+    kind: Literal["linear", "none"] = "linear"
+    """linear: a linear SVM on words and word pairs (for text pairs, on what both texts share and where they
+    differ) adds its say, as much as dev asks for; none: the encoder alone."""
+    max_features: int = 200_000
+    """Most words and word pairs that it reads."""
+    features: int = 0
+    """How many it found in training; not to be set."""
+
+
+class LinearExpert(nn.Module):
+    """A linear classifier of words and word pairs, as buffers: trained by scikit-learn, not by gradient.
+
+    What it reads of a text are its word numbers, `[words]` int64, 0 for an unknown word.
+
+    Args:
+        features: Words and word pairs that it knows.
+        classes: Number of labels.
+    """
+
+    keys: Tensor
+    idf: Tensor
+    weights: Tensor
+    bias: Tensor
+
+    def __init__(self, features: int, classes: int):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(features, dtype=torch.int64))
+        self.register_buffer("idf", torch.zeros(features))
+        self.register_buffer("weights", torch.zeros(self.columns(features), classes))
+        self.register_buffer("bias", torch.zeros(classes))
+
+    @staticmethod
+    def columns(features: int) -> int:
+        """Columns of `matrix`, for this many words and word pairs."""
+        return features
+
+    @staticmethod
+    def texts(items: Sequence[Any]) -> Sequence[np.ndarray]:
+        """All texts in what it reads."""
+        return items
+
+    @staticmethod
+    def matrix(vocabulary: NgramVocabulary, items: Sequence[Any]) -> Any:
+        """What it sees of them, sparse `[items, columns]`."""
+        return vocabulary.transform(items)
+
+    def forward(self, items: Sequence[Any]) -> np.ndarray:
+        """What it reads of texts (or of pairs) -> scores `[items, classes]`, float32."""
+        vocabulary = NgramVocabulary(self.keys.cpu().numpy(), self.idf.cpu().numpy())
+        scores = self.matrix(vocabulary, items) @ self.weights.cpu().numpy()
+        return np.asarray(scores + self.bias.cpu().numpy(), dtype=np.float32)
+
+    @classmethod
+    def of(cls, vocabulary: NgramVocabulary, weights: np.ndarray, bias: np.ndarray) -> Self:
+        """An expert with these weights, `[columns, classes]`."""
+        expert = cls(len(vocabulary.keys), len(bias))
+        values = {"keys": vocabulary.keys, "idf": vocabulary.idf, "weights": weights, "bias": bias}
+        for name, value in values.items():
+            getattr(expert, name).copy_(torch.from_numpy(value))
+        return expert
+
+
+Kind = TypeVar("Kind", bound=LinearExpert)
+
+
+def fit_linear_expert(
+    train: tuple[Sequence[Any], np.ndarray],
+    dev: tuple[Sequence[Any], np.ndarray],
+    classes: int,
+    *,
+    max_features: int = 200_000,
+    kind: type[Kind] = LinearExpert,
+) -> Kind | None:
+    """A linear SVM on the training texts, its C chosen on dev.
+
+    Args:
+        train: What the expert reads of the texts, and label numbers.
+        dev: Likewise.
+        classes: Number of labels.
+        max_features: See `NgramVocabulary.build`.
+        kind: An expert of texts or of pairs.
+
+    Returns:
+        None where no text has a known word.
+    """
+    vocabulary = NgramVocabulary.build(kind.texts(train[0]), max_features=max_features)
+    if len(vocabulary.keys) == 0:
+        return None
+    features, dev_features = (kind.matrix(vocabulary, part[0]) for part in (train, dev))
+    best, _ = fit_svm((features, train[1]), (dev_features, dev[1]))
+    weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
+    if classes == 2:  # scikit-learn keeps one score, of the second label
+        weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2
+    return kind.of(vocabulary, weights, bias)
+
+
+def fit_mixture(encoder: np.ndarray, expert: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
+    """The temperature and the expert's weight that make held-out labels most likely.
+
+    Args:
+        encoder: Logits `[texts, classes]`.
+        expert: Scores `[texts, classes]`.
+        targets: Label numbers `[texts]`.
+
+    Returns:
+        `(temperature, weight)` for `(encoder + weight * expert) / temperature`; the weight is not negative.
+    """
+    from scipy.optimize import minimize  # a second to load, and predictions do without
+    from scipy.special import log_softmax
+
+    rows = np.arange(len(targets))
+    encoder, expert = encoder.astype(np.float64), expert.astype(np.float64)
+
+    def loss(factors: np.ndarray) -> float:
+        mixed = log_softmax(factors[0] * encoder + factors[1] * expert, axis=1)
+        return float(-mixed[rows, targets].mean())
+
+    bounds = [(1 / 20, 20.0), (0.0, 40.0)]
+    found = minimize(loss, x0=np.array([1.0, 1.0]), bounds=bounds, method="L-BFGS-B")
+    return 1.0 / float(found.x[0]), float(found.x[1] / found.x[0])

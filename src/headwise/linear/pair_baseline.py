@@ -1,0 +1,112 @@
+"""The linear baseline of text pairs: TF-IDF of what texts share and where they differ, and a linear SVM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headwise.data.pair import Pair
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear.pair_expert import NUMBERS, compared, overlap
+from headwise.linear.ridge import fit_ridge
+from headwise.linear.svm import fit_svm
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+NAME = "TF-IDF of shared and differing words + linear SVM"
+SCORE_NAME = "TF-IDF of shared and differing words + ridge regression"
+
+
+@dataclass(frozen=True)
+class PairFeatures:
+    """What the baseline reads of pairs.
+
+    Five groups of features, with the TF-IDF vectors a and b of the words and word pairs of both texts:
+    what both have, `min(a, b)`; what only the first has, `max(a - b, 0)`; what only the second has,
+    `max(b - a, 0)`; the second text alone, b; and eight numbers on overlap and length. The second group and
+    the third tell a swapped pair from the pair, as entailment needs.
+    """
+
+    vectorizer: "TfidfVectorizer"
+    tokenizer: str
+
+    def __call__(self, pairs: Sequence[Pair]) -> Any:
+        """`[pairs, features]`, sparse."""
+        a = self.vectorizer.transform([pair.first for pair in pairs])
+        b = self.vectorizer.transform([pair.second for pair in pairs])
+        words = get_tokenizer(self.tokenizer).words
+        numbers = [overlap(words(pair.first.lower()), words(pair.second.lower())) for pair in pairs]
+        return compared(a, b, np.array(numbers, dtype=np.float32).reshape(-1, NUMBERS))
+
+
+@dataclass(frozen=True)
+class PairBaseline:
+    """A fitted linear model of pairs.
+
+    Attributes:
+        features: What it reads of pairs.
+        linear: Linear support vector machine, or ridge regression.
+    """
+
+    features: PairFeatures
+    linear: Any
+
+    def predict(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """Label numbers or scores, `[pairs]`."""
+        return np.asarray(self.linear.predict(self.features(pairs)))
+
+
+def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairFeatures | None:
+    """The vocabulary of the training pairs; None where they have no words at all."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
+
+    vectorizer = TfidfVectorizer(
+        tokenizer=get_tokenizer(tokenizer).words,
+        token_pattern=None,  # type: ignore[arg-type]
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        dtype=np.float32,  # type: ignore[arg-type]
+    )
+    try:
+        vectorizer.fit([text for pair in pairs for text in (pair.first, pair.second)])
+    except ValueError:  # sklearn's "empty vocabulary"
+        return None
+    return PairFeatures(vectorizer, tokenizer)
+
+
+def fit_pair_baseline(
+    train: tuple[Sequence[Pair], np.ndarray],
+    dev: tuple[Sequence[Pair], np.ndarray],
+    *,
+    tokenizer: str = "penn",
+) -> PairBaseline | None:
+    """A linear SVM on `PairFeatures` of the training pairs, its C chosen on dev.
+
+    Args:
+        train: Pairs and label numbers.
+        dev: Likewise.
+        tokenizer: The model's, so that both read the same words.
+
+    Returns:
+        None where the pairs have no words at all.
+    """
+    features = fit_pair_features(train[0], tokenizer)
+    if features is None:
+        return None
+    classifier, _ = fit_svm((features(train[0]), train[1]), (features(dev[0]), dev[1]))
+    return PairBaseline(features, classifier)
+
+
+def fit_pair_ridge(
+    train: tuple[Sequence[Pair], np.ndarray],
+    dev: tuple[Sequence[Pair], np.ndarray],
+    *,
+    tokenizer: str = "penn",
+) -> PairBaseline | None:
+    """The same for scores, a ridge regression with its strength chosen on dev."""
+    features = fit_pair_features(train[0], tokenizer)
+    if features is None:
+        return None
+    return PairBaseline(features, fit_ridge((features(train[0]), train[1]), (features(dev[0]), dev[1])))

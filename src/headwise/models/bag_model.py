@@ -1,0 +1,155 @@
+"""BagModel: one label for a bag of instances (multiple-instance learning)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import softmax
+from torch import Tensor, nn
+
+from headwise.data.batches import cut_batches
+from headwise.encoders.set_models import SetModel
+from headwise.errors import ConfigError
+from headwise.features.standardize import Standardizer
+from headwise.models.model_config import ModelConfig
+from headwise.models.text_model import output_names
+from headwise.ragged import Ragged
+
+Instances = NDArray[np.float32]
+"""The instances of one bag, `[instances, features]`."""
+
+
+@dataclass(frozen=True)
+class BagFeatures:
+    """The features of an instance; a model folder keeps them where other models have their words.
+
+    Attributes:
+        names: Their names in the training file, or the numbers of their columns.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def vocabulary(self) -> "BagFeatures":
+        """Itself: what the store saves."""
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        return {"features": list(self.names)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "BagFeatures":
+        """Undo `to_json`.
+
+        Raises:
+            ConfigError: The names are not different texts, or there are none.
+        """
+        names = data.get("features")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ConfigError("'features' is missing or no list of texts")
+        if not names or len(set(names)) < len(names):
+            raise ConfigError("one or more features are expected, all with names of their own")
+        return cls(tuple(names))
+
+
+@dataclass(frozen=True)
+class BagPrediction:
+    """What a model says of one bag.
+
+    Attributes:
+        label: The most probable label.
+        probabilities: Of every label, in the order of `BagModel.labels`; they add up to 1.
+    """
+
+    label: str
+    probabilities: tuple[float, ...]
+
+
+class BagModel(nn.Module):
+    """A classifier of bags: standardised features, then a model of sets.
+
+    Attributes:
+        temperature: What the logits are divided by before they become probabilities.
+
+    Args:
+        config: Its `bags` counts.
+        features: Of an instance.
+        labels: Names of the labels, in the order of the outputs.
+
+    Raises:
+        ConfigError: There are fewer than two labels, or the configuration makes no model.
+    """
+
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = BagFeatures.from_json
+    embedding = None  # no words, but the store looks
+
+    def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+        super().__init__()
+        self.config, self.features, self.labels = config, features, tuple(labels)
+        self.standardize = Standardizer(len(features.names))
+        self.dropout = nn.Dropout(config.bags.dropout)
+        self.sets = SetModel(config.bags.set_model(len(features.names), len(labels)))
+        self.temperature = 1.0
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: BagFeatures,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "BagModel":
+        """See `headwise.models.classifier.TextModel.from_parts`."""
+        return cls(config, vocabulary, output_names(outputs))
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def forward(self, bags: Ragged) -> Tensor:
+        """Instances of `[features]` -> logits `[bags, labels]`."""
+        return self.sets(bags.map(lambda rows: self.dropout(self.standardize(rows))))[:, 0]
+
+    def batch(self, bags: Sequence[Instances]) -> Ragged:
+        """Some bags as one batch."""
+        rows = torch.from_numpy(np.concatenate(bags).astype(np.float32, copy=False))
+        return Ragged.from_lengths(rows, [len(bag) for bag in bags]).to(self.device)
+
+    @torch.no_grad()
+    def logits(
+        self, bags: Sequence[Instances], *, batch_bags: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """Logits of bags, `[bags, labels]` float32, in the order given, before calibration."""
+        out = np.zeros((len(bags), len(self.labels)), dtype=np.float32)
+        lengths = np.array([len(bag) for bag in bags], dtype=np.int64)
+        training = self.training
+        self.eval()
+        try:
+            for places in cut_batches(np.argsort(-lengths), lengths, batch_bags, batch_tokens):
+                out[places] = self(self.batch([bags[place] for place in places])).float().cpu().numpy()
+        finally:
+            self.train(training)
+        return out
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[bags, labels]`."""
+        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+
+    def predict_proba(self, bags: Sequence[Instances]) -> np.ndarray:
+        """Calibrated probabilities, `[bags, labels]`, float64."""
+        return self.probabilities(self.logits(bags))
+
+    def predict(self, bags: Sequence[Instances]) -> Iterator[BagPrediction]:
+        """Predictions in the order of the bags."""
+        for row in self.predict_proba(bags):
+            yield BagPrediction(self.labels[int(row.argmax())], tuple(map(float, row)))

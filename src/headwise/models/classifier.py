@@ -1,0 +1,93 @@
+"""Model: a text classifier; what is trained, saved and used."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from headwise.data.example import Example
+from headwise.errors import ConfigError
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.expert_reader import ExpertReader
+from headwise.models.model_config import ModelConfig
+from headwise.models.text_model import TextReader, output_names
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model says of one text.
+
+    Attributes:
+        label: The most probable label.
+        probabilities: Of every label, in the order of `Model.labels`; they add up to 1.
+        unknown_words: Share of the text's words that the vocabulary does not know.
+    """
+
+    label: str
+    probabilities: tuple[float, ...]
+    unknown_words: float
+
+
+class Model(ExpertReader, TextReader):
+    """A text classifier.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        labels: Names of the labels, in the order of the outputs.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ):
+        check_classes(labels)
+        super().__init__(config, vocabulary, len(labels), config.classifier, files)
+        self.labels = tuple(labels)
+        self.place_expert()
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "Model":
+        return cls(config, vocabulary, output_names(outputs), files)
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[texts, labels]`."""
+        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+
+    def predict_proba(self, texts: Sequence[str | Example]) -> np.ndarray:
+        """Calibrated probabilities, `[texts, labels]`, float64."""
+        return self.probabilities(self.logits(self.features.encode(texts)))
+
+    def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[Prediction]:
+        """Predictions in the order of the texts, which may be a stream of any length.
+
+        Texts are taken `chunk` at a time, so memory does not grow with their number.
+        """
+        stream = iter(texts)
+        while part := list(islice(stream, chunk)):
+            encoded = self.features.encode(part)
+            for text, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
+                unknown = text.unknown / max(len(text), 1)
+                yield Prediction(self.labels[int(row.argmax())], tuple(map(float, row)), unknown)
+
+
+def check_classes(labels: Sequence[str]) -> None:
+    """Raise an error unless a classifier can choose between these labels."""
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")

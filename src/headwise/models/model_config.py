@@ -1,0 +1,127 @@
+"""ModelConfig: everything that decides what a model is, apart from what it learns from the texts."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwise.config import from_dict, to_dict, unknown
+from headwise.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
+from headwise.encoders.base import default_readout
+from headwise.encoders.windows import WindowsConfig
+from headwise.errors import ConfigError
+from headwise.features.characters import CharacterConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.parse import SyntaxConfig
+from headwise.features.pretrained import PretrainedConfig
+from headwise.layers.bags import BagConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.layers.language import LanguageConfig
+from headwise.layers.pair import PairConfig
+from headwise.layers.regress import RegressorConfig
+from headwise.layers.tag import TaggerConfig
+from headwise.linear.expert import ExpertConfig
+from headwise.scores.thresholds import ThresholdConfig
+
+CONFIGS: dict[str, type] = {
+    "words": WordConfig,
+    "characters": CharacterConfig,
+    "pretrained": PretrainedConfig,
+    "syntax": SyntaxConfig,
+    "windows": WindowsConfig,
+    "classifier": ClassifierConfig,
+    "expert": ExpertConfig,
+    "thresholds": ThresholdConfig,
+    "tagger": TaggerConfig,
+    "pair": PairConfig,
+    "regressor": RegressorConfig,
+    "bags": BagConfig,
+    "language": LanguageConfig,
+}
+"""The sections of a model's settings, but for the encoder's."""
+
+_TEXT = ("words", "pretrained", "syntax", "encoder", "windows")
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "classify": (*_TEXT, "classifier", "expert"),
+    "multi-label": (*_TEXT, "classifier", "expert", "thresholds"),
+    "tag": (*_TEXT, "characters", "tagger"),
+    "pair": (*_TEXT, "pair", "classifier", "expert"),
+    "pair-score": (*_TEXT, "pair", "regressor"),
+    "regress": (*_TEXT, "regressor"),
+    "bags": ("bags",),
+    "language-model": ("encoder", "language"),
+}
+"""The sections that each task has."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything that decides what a model is, apart from what it learns from the texts."""
+
+    task: str = "classify"
+    """What the model does: a key of `SECTIONS`."""
+    words: WordConfig = field(default_factory=WordConfig)
+    encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
+    readout: str = "node+max"
+    """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or
+    attentive,cls (with a pretrained encoder)."""
+    classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+    expert: ExpertConfig = field(default_factory=ExpertConfig)
+    thresholds: ThresholdConfig = field(default_factory=ThresholdConfig)
+    syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
+    windows: WindowsConfig = field(default_factory=WindowsConfig)
+    pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+    characters: CharacterConfig = field(default_factory=CharacterConfig)
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    pair: PairConfig = field(default_factory=PairConfig)
+    regressor: RegressorConfig = field(default_factory=RegressorConfig)
+    bags: BagConfig = field(default_factory=BagConfig)
+    language: LanguageConfig = field(default_factory=LanguageConfig)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` turns back into an equal configuration."""
+        found: dict[str, Any] = {"task": self.task}
+        for section in SECTIONS[self.task]:
+            settings = to_dict(getattr(self, section))
+            found[section] = {name: value for name, value in settings.items() if value is not None}
+        if "encoder" in found:
+            found["readout"] = self.readout
+            found["encoder"] = {"name": encoder_name(self.encoder), **found["encoder"]}
+        return found
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], where: str = "") -> "ModelConfig":
+        """Undo `to_json`.
+
+        Raises:
+            ConfigError: A setting is unknown or has the wrong type, or the task is of a later version.
+        """
+        at = f"{where}: " if where else ""
+        task = data.get("task", "classify")
+        if not isinstance(task, str) or task not in SECTIONS:
+            raise ConfigError(at + unknown("task", str(task), list(SECTIONS)).args[0])
+        encodes = "encoder" in SECTIONS[task]
+        known = ["task", *(["readout"] if encodes else []), *SECTIONS[task]]
+        for key in data:
+            if key not in known:
+                raise ConfigError(f"{at}task {task}: {unknown('setting', key, known).args[0]}")
+        encoder = dict(data.get("encoder", {}))
+        name = encoder.pop("name", "ms-transformer")
+        if not isinstance(name, str) or name not in ENCODERS:
+            raise unknown("encoder", str(name), list(ENCODERS))
+        parts = {
+            section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
+            for section in SECTIONS[task]
+            if section != "encoder"
+        }
+        if not encodes:
+            return cls(task=task, **parts)
+        return cls(
+            task=task,
+            encoder=from_dict(ENCODERS[name][1], encoder, at + "encoder"),
+            readout=data.get("readout", default_readout(ENCODERS[name][1])),
+            **parts,
+        )
+
+
+def encoder_name(config: EncoderConfig) -> str:
+    """The name under which `ENCODERS` lists the encoder of this configuration."""
+    return next(name for name, (_, kind) in ENCODERS.items() if kind is type(config))

@@ -1,0 +1,194 @@
+"""TagModel: a tagger, from the words of texts to a tag for each word."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.data.example import Example
+from headwise.data.sentence import Tagged
+from headwise.encoders.base import Encoded, output_width
+from headwise.errors import ConfigError
+from headwise.features.alphabet import Alphabet, AlphabetError
+from headwise.features.encoded import Batch, EncodedText
+from headwise.features.tagged_words import SpelledWords, read_words, speller, words_of
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.tag import Tagger
+from headwise.models.model_config import ModelConfig
+from headwise.models.text_model import OutputsError, TextModel, output_names
+from headwise.ragged import Ragged
+from headwise.scores.schemes import Scheme, Span, convert, read_spans, scheme_name, write_tags
+
+_MOST_TAGS = 4096  # a CRF has a number for each two
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """What a tagger says of one text.
+
+    Attributes:
+        words: Its words.
+        tags: The tag of each, in the scheme of the training file.
+        probabilities: Of these tags, each word for itself, between 0 and 1.
+        places: Where each word stands in the text: its first character, and the one after its last. None
+            where the words were given without a text.
+        text: The text that the places are in.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    places: tuple[tuple[int, int], ...] | None = None
+    text: str | None = None
+
+    @property
+    def spans(self) -> list[Span]:
+        """The spans that the tags mark, by words; each word is one where tags mark none."""
+        return read_spans(self.tags)
+
+
+class TagModel(TextModel):
+    """A tagger.
+
+    It may compute in another tag scheme than that of the training file (`tagger.scheme`); what it predicts
+    is in the latter.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        tags: Names of the tags it computes with, in the order of the outputs.
+        written: The scheme of the training file; plain for tags that stand for themselves.
+        alphabet: The characters that it knows.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        tags: Sequence[str],
+        written: str,
+        alphabet: Alphabet,
+        files: Mapping[str, Any] | None = None,
+    ):
+        if not tags or len(set(tags)) < len(tags):
+            raise ConfigError(f"a tagger needs one or more different tags, got {list(tags)}")
+        spelled, width = config.characters.size > 0, config.encoder.width
+        if config.windows.long == "truncate":
+            raise ConfigError("windows: long = truncate leaves words without a tag; choose split or error")
+        inner = config.words.vector_size if spelled and not config.pretrained.name else width
+        super().__init__(config, vocabulary, files, width=inner)
+        self.features.spell = speller(self.embedding)
+        self.tags = tuple(tags)
+        self.written: Scheme = scheme_name(written)
+        self.scheme: Scheme = scheme_name(config.tagger.scheme) if self.written != "plain" else "plain"
+        self.alphabet = alphabet
+        self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
+        self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "TagModel":
+        try:
+            alphabet = Alphabet.from_json(outputs.get("alphabet", {}))
+        except AlphabetError as error:
+            raise OutputsError(error.args[0]) from error
+        if not isinstance(outputs.get("scheme"), str):
+            raise OutputsError("'scheme' must be a text")
+        tags = output_names(outputs, least=1)
+        if len(tags) > _MOST_TAGS:
+            raise OutputsError(f"{len(tags)} tags; at most {_MOST_TAGS} are possible")
+        return cls(config, vocabulary, tags, outputs["scheme"], alphabet, files)
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {
+            "labels": list(self.tags),
+            "scheme": self.written,
+            "alphabet": self.alphabet.to_json(),
+        }
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Texts -> the states of their words."""
+        words, summary = read_words(self.embedding, batch)
+        if self.spelling is not None:
+            words = self.spelling(words, words_of(batch))
+        return replace(self.encode_words(words), cls=summary)
+
+    def forward(self, batch: Batch) -> Ragged:
+        """Texts -> a score of every tag for each word, `[total, tags]`."""
+        return self.tagger(self.encode(batch).tokens)
+
+    def encode_sentences(self, sentences: Sequence[Tagged]) -> list[EncodedText]:
+        """What the model reads of sentences whose words are given."""
+        examples = [Example("", line=own.line, heads=own.heads) for own in sentences]
+        return self.features.encode_words([own.tokens for own in sentences], examples)
+
+    def targets(self, sentence: Tagged) -> np.ndarray:
+        """Numbers of the true tags, `[words]`; -1 for a tag that the model does not have."""
+        number = {tag: n for n, tag in enumerate(self.tags)}
+        tags = sentence.tags if self.scheme == "plain" else convert(sentence.tags, self.scheme)
+        return np.array([number.get(tag, -1) for tag in tags], dtype=np.int64)
+
+    @torch.no_grad()
+    def decode(
+        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The most probable tags of each text, `[words]`, and their probabilities, each word for itself."""
+        numbers = [np.zeros(0, np.int64)] * len(encoded)
+        sure = [np.zeros(0, np.float32)] * len(encoded)
+        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
+            scores = self(batch)
+            found = self.tagger.decode(scores)
+            chances = self.tagger.probabilities(scores).values.gather(1, found[:, None])[:, 0]
+            cuts = batch.layout.offsets[1:-1].tolist()
+            tags = np.split(found.cpu().numpy(), cuts)
+            shares = np.split(chances.float().cpu().numpy(), cuts)
+            for place, own, share in zip(places, tags, shares, strict=True):
+                numbers[place], sure[place] = own, share
+        return numbers, sure
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """The tags with these numbers, in the scheme of the training file."""
+        tags = [self.tags[number] for number in numbers]
+        if self.scheme == "plain" or self.written == "plain":
+            return tags
+        return write_tags(read_spans(tags), len(tags), self.written)
+
+    def tag(self, sentences: Sequence[Tagged], *, batch_tokens: int = 16_384) -> list[TaggedText]:
+        """Tags of sentences whose words are given."""
+        encoded = self.encode_sentences(sentences)
+        numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
+        return [
+            TaggedText(own.tokens, tuple(self.names(tags)), tuple(map(float, shares)), own.spans, own.text)
+            for own, tags, shares in zip(sentences, numbers, sure, strict=True)
+        ]
+
+    def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
+        """Tags of texts, which are cut into words first, in their order; `chunk` texts at a time."""
+        part: list[Example] = []
+        for text in texts:
+            part.append(Example(text) if isinstance(text, str) else text)
+            if len(part) == chunk:
+                yield from self.tag([self.sentence(example) for example in part])
+                part = []
+        if part:
+            yield from self.tag([self.sentence(example) for example in part])
+
+    def sentence(self, example: Example) -> Tagged:
+        """A text cut into words, without tags."""
+        text = example.text
+        places = tuple(self.features.tokenizer.spans(text))
+        words = tuple(text[start:end] for start, end in places)
+        heads = None if example.heads is None else tuple(map(int, example.heads))
+        return Tagged(words, (), example.line, heads, text=text, spans=places)

@@ -1,0 +1,246 @@
+"""TextModel: what the models of all tasks begin with, from texts to the states of their words; Reader: from
+there to outputs of each text or pair."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.data.batches import cut_batches
+from headwise.data.example import Example
+from headwise.encoders import ENCODERS
+from headwise.encoders.base import Encoded, output_width
+from headwise.encoders.pooling import Readout
+from headwise.encoders.trees import tree_use
+from headwise.encoders.windows import encode_long
+from headwise.errors import ConfigError
+from headwise.features.embedding import WordEmbedding
+from headwise.features.encoded import Batch, EncodedText, batch_of
+from headwise.features.parse_cache import new_parser
+from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.vocabulary import Vocabulary
+from headwise.features.words import TextFeatures
+from headwise.layers.classify import Classifier, ClassifierConfig
+from headwise.layers.regress import Scale
+from headwise.models.model_config import ModelConfig, encoder_name
+from headwise.ragged import Ragged
+
+
+def new_embedding(
+    config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None, width: int
+) -> "WordEmbedding | PretrainedEmbedding":
+    """The embedding of a configuration, vectors of words or a pretrained encoder, with `width` features."""
+    if not config.pretrained.name:
+        known = len(vocabulary) - vocabulary.extra
+        return WordEmbedding(known, vocabulary.extra, width, config.words)
+    if files is None:
+        return PretrainedEmbedding.from_pretrained(config.pretrained, width)
+    return PretrainedEmbedding.from_files(config.pretrained, width, files)
+
+
+class OutputsError(ConfigError):
+    """What a saved model says of its outputs makes no sense."""
+
+
+def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
+    """The names of the outputs of a saved model, `labels`.
+
+    Raises:
+        OutputsError: They are not different texts, or fewer than `least`.
+    """
+    names = outputs.get("labels")
+    if not isinstance(names, list):
+        raise OutputsError("'labels' is missing or of the wrong type")
+    if not all(isinstance(name, str) for name in names):
+        raise OutputsError("every label must be a text")
+    if len(names) < least or len(set(names)) < len(names):
+        raise OutputsError(f"{least} or more labels are expected, all different")
+    return names
+
+
+def output_scale(outputs: Mapping[str, Any]) -> Scale:
+    """The scale of the numbers that a saved model gives.
+
+    Raises:
+        OutputsError: There is none, or one that numbers cannot have.
+    """
+    try:
+        return Scale.from_json(outputs)
+    except ConfigError as error:
+        raise OutputsError(error.args[0]) from None
+
+
+class TextModel(nn.Module):
+    """What the models of all tasks begin with: from texts to the states of their words.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        files: What a model folder has of the pretrained encoder, if there is one; by default it is loaded
+            by its name.
+        width: Features of the embedding, if not those that the encoder takes.
+    """
+
+    FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes that are numbers fitted beside the weights, and the least value of each."""
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes that are lists of such numbers, one for each of `labels`; likewise."""
+    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Vocabulary.from_json
+    """Undoes `to_json` of what the model knows: its words."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        files: Mapping[str, Any] | None = None,
+        *,
+        width: int | None = None,
+    ):
+        super().__init__()
+        self.config = config
+        self.embedding = new_embedding(config, vocabulary, files, width or config.encoder.width)
+        self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
+        trees = tree_use(self.encoder)
+        if config.windows.long == "truncate" and trees != "none":
+            raise ConfigError("windows: long = truncate would cut dependency trees apart; split keeps them")
+        self.features = TextFeatures(
+            config.words.tokenizer,
+            vocabulary,
+            trees=trees,
+            parser=new_parser(config.syntax),
+            spell=getattr(self.embedding, "prepare", None),
+            most=None if config.windows.long == "split" else self.most_words,
+            cut=config.windows.long == "truncate",
+        )
+
+    @classmethod
+    def from_parts(
+        cls,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: Mapping[str, Any],
+        files: Mapping[str, Any] | None = None,
+    ) -> "TextModel":
+        """A model without its weights, from what a model folder says, which may be hostile.
+
+        Args:
+            config: Its configuration.
+            vocabulary: Its words.
+            outputs: What `outputs_json` gave.
+            files: See the class.
+
+        Raises:
+            OutputsError: The outputs make no sense.
+            HeadwiseError: They make no model.
+        """
+        raise NotImplementedError
+
+    def outputs_json(self) -> dict[str, Any]:
+        """What the outputs mean, as plain data for `from_parts`."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Texts -> the states of their words."""
+        if isinstance(self.embedding, WordEmbedding):
+            return self.encode_words(self.embedding(batch.words))
+        words, cls = self.embedding(batch.spelling, batch.layout)
+        return replace(self.encode_words(words), cls=cls)
+
+    def encode_words(self, words: Ragged) -> Encoded:
+        """Word vectors -> the states of the words; long texts are read in windows."""
+        return encode_long(self.encoder, words, *self.window)
+
+    @cached_property
+    def window(self) -> tuple[int, int]:
+        """Most words that the encoder reads at once, 0 for any number, and the overlap of windows. (Found
+        out when it is needed: a model that is being loaded cannot compute.)"""
+        return self.config.windows.sizes(self.config.encoder)
+
+    def most_words(self) -> int:
+        """Most words that the encoder reads at once; 0 for any number."""
+        return self.window[0]
+
+    collate: ClassVar[Callable[..., Batch]] = staticmethod(batch_of)
+    """Makes a batch of what is read: a sequence of encoded texts, and a device."""
+
+    def batches(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """Encoded texts in batches of similar length, with their numbers; the model is in eval mode."""
+        training = self.training
+        self.eval()
+        lengths = np.array([len(item) for item in encoded], dtype=np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        try:
+            for places in cut_batches(order, lengths, batch_texts, batch_tokens):
+                yield places, self.collate([encoded[place] for place in places], self.device)
+        finally:
+            self.train(training)
+
+
+class Reader(TextModel):
+    """A model that gives each text, or each pair of texts, the same number of outputs."""
+
+    outputs: int
+    """How many there are."""
+
+    @abstractmethod
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """What the model reads of texts or pairs."""
+
+    def remember(self, encoded: Sequence[Any]) -> None:
+        """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
+        if isinstance(self.embedding, PretrainedEmbedding):
+            self.embedding.remember([text.spelling for text in encoded])
+
+    @torch.no_grad()
+    def outputs_of(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
+        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
+        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
+            out[places] = self(batch).float().cpu().numpy()
+        return out
+
+
+class TextReader(Reader):
+    """What models that sum a text up in one vector begin with: from texts to outputs.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        outputs: Outputs for each text.
+        perceptron: The layers above the text's vector.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: int,
+        perceptron: ClassifierConfig,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, files)
+        self.outputs = outputs
+        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
+        self.head = Classifier(self.readout.width, outputs, perceptron)
+
+    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
+        """What the model reads of texts."""
+        return self.features.encode(items)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Texts -> `[texts, outputs]`, without the say of an expert."""
+        return self.head(self.readout(self.encode(batch)))

@@ -1,0 +1,81 @@
+"""What is to be said of a tagger on tagged sentences; plain numbers, to be saved or shown."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headwise.data.sentence import Tagged
+from headwise.models.tag_model import TagModel
+from headwise.scores.entities import EntityScores, score_entities
+from headwise.scores.schemes import Scheme, convert, read_spans
+from headwise.scores.token_accuracy import TokenScores, score_tags
+
+
+@dataclass(frozen=True)
+class TagEvaluation:
+    """A tagger on tagged sentences.
+
+    Attributes:
+        tokens: Scores of the tags, word by word, in the scheme of the training file.
+        entities: Scores of the spans that the tags mark; None where they mark none.
+        unknown_words: Share of all words that the vocabulary does not know.
+        predicted: Tags of each sentence; not part of the JSON.
+    """
+
+    tokens: TokenScores
+    entities: EntityScores | None
+    unknown_words: float
+    predicted: list[list[str]] = field(repr=False, compare=False)
+
+    @property
+    def headline(self) -> tuple[str, float, tuple[float, float]]:
+        """The score by which taggers of this kind are compared, and its 95 % interval."""
+        if self.entities is not None:
+            return "F1", self.entities.f1, self.entities.f1_interval
+        return "accuracy", self.tokens.accuracy, self.tokens.accuracy_interval
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
+        if self.entities is not None:
+            found["entities"] = asdict(self.entities)
+        return found
+
+
+def evaluate_tags(model: TagModel, sentences: Sequence[Tagged]) -> TagEvaluation:
+    """Let a model tag sentences, and compare with the tags that they have.
+
+    Args:
+        model: The model.
+        sentences: One or more; their tags may be in another scheme than the model's.
+
+    Raises:
+        ValueError: There are no sentences.
+    """
+    encoded = model.encode_sentences(sentences)
+    numbers, _ = model.decode(encoded)
+    predicted = [model.names(own) for own in numbers]
+    words = sum(map(len, encoded))
+    unknown = sum(text.unknown for text in encoded) / max(words, 1)
+    tokens, entities = judge_tags(predicted, sentences, model.written)
+    return TagEvaluation(tokens, entities, unknown, predicted)
+
+
+def judge_tags(
+    predicted: Sequence[Sequence[str]], sentences: Sequence[Tagged], scheme: Scheme
+) -> tuple[TokenScores, EntityScores | None]:
+    """Scores of predicted tags of a scheme against those of the sentences."""
+    truth = [list(own.tags) for own in sentences]
+    if scheme != "plain":
+        truth = [convert(tags, scheme) for tags in truth]
+    names = sorted({tag for tags in (*truth, *predicted) for tag in tags})
+    number = {name: n for n, name in enumerate(names)}
+
+    def numbers(tags: Sequence[str]) -> np.ndarray:
+        return np.array([number[tag] for tag in tags], dtype=np.int64)
+
+    tokens = score_tags([numbers(tags) for tags in predicted], [numbers(tags) for tags in truth], names)
+    if scheme == "plain":
+        return tokens, None
+    return tokens, score_entities([read_spans(t) for t in predicted], [read_spans(t) for t in truth])

@@ -1,0 +1,81 @@
+"""Probabilities of labels that each are a yes or no: their loss, temperature, mixture and calibration."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from headwise.scores.thresholds import Scores, Targets
+
+
+def mean_binary_loss(logits: Scores, targets: Targets) -> float:
+    """Mean binary cross-entropy of a label, in nats."""
+    return float(np.logaddexp(0.0, np.where(targets, -1.0, 1.0) * logits.astype(np.float64)).mean())
+
+
+def fit_binary_temperature(logits: Scores, targets: Targets) -> float:
+    """The temperature that makes held-out labels most likely, with `sigmoid(logits / temperature)`."""
+    factors, _ = _most_likely([logits], targets)
+    return 1.0 / factors[0]
+
+
+def fit_binary_mixture(
+    encoder: Scores, expert: Scores, targets: Targets
+) -> tuple[float, float, NDArray[np.float32]]:
+    """What makes held-out labels most likely: the temperature, the expert's weight, and what is added to
+    its scores (of linear SVMs, whose 0 is far from even odds where a label is rare).
+
+    Args:
+        encoder: Logits.
+        expert: Scores of a linear expert.
+        targets: The true labels.
+
+    Returns:
+        `(temperature, weight, shift)` for `sigmoid((encoder + weight * (expert + shift)) / temperature)`,
+        the shift `[labels]`; the weight is not negative.
+    """
+    factors, shift = _most_likely([encoder, expert], targets)
+    weight = factors[1] / factors[0]
+    own = shift / factors[1] if factors[1] > 0 else np.zeros_like(shift)
+    return 1.0 / factors[0], weight, own.astype(np.float32)
+
+
+_SHIFT = 2.0
+"""How far, in logits, the shift of a label may be expected to go: its prior's standard deviation."""
+
+
+def _most_likely(parts: list[Scores], targets: Targets) -> tuple[list[float], NDArray[np.float64]]:
+    """Factors of scores, and a shift for each label where there are two, that make labels most likely."""
+    labels = targets.shape[1]
+    if targets.size == 0:
+        return [1.0, 0.0], np.zeros(labels)
+    from scipy.optimize import minimize  # slow to load, and predictions do without
+
+    own = [part.astype(np.float64) for part in parts]
+    free = len(parts) > 1
+    signs = np.where(targets, -1.0, 1.0)
+
+    def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        factors, shift = values[: len(own)], values[len(own) :]
+        logits = sum(factor * part for factor, part in zip(factors, own, strict=True))
+        against = signs * (logits + shift if free else logits)
+        slopes = signs * expit(against) / targets.size
+        prior = shift / _SHIFT**2 / targets.size
+        ahead = np.concatenate(
+            [[(slopes * part).sum() for part in own], slopes.sum(0)[: len(shift)] + prior]
+        )
+        return float(np.logaddexp(0.0, against).mean() + (shift * prior).sum() / 2), ahead
+
+    start = np.concatenate([np.ones(len(own)), np.zeros(labels if free else 0)])
+    bounds = [(1 / 20, 20.0), (0.0, 40.0)][: len(own)] + [(-20.0, 20.0)] * (len(start) - len(own))
+    found = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
+    return found.x[: len(own)].tolist(), found.x[len(own) :]
+
+
+def binary_calibration_error(probabilities: Scores, targets: Targets, bins: int = 15) -> float:
+    """Mean gap between the probabilities of labels and how often they hold, over equal-width bins."""
+    if targets.size == 0:
+        return 0.0
+    flat, true = probabilities.ravel(), targets.ravel()
+    which = np.minimum((flat * bins).astype(int), bins - 1)
+    sums = [np.bincount(which, weights, bins) for weights in (flat, true.astype(np.float64))]
+    return float(np.abs(sums[0] - sums[1]).sum() / len(flat))

@@ -1,0 +1,130 @@
+"""How well spans are found: precision, recall and F1 of exact spans.
+
+A predicted span is right if the text has a span of the same type over the same words. Spans are read from
+tags by `headwise.scores.schemes.read_spans`; the scores are then those of conlleval and of seqeval.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval, compare_counts
+from headwise.scores.schemes import Span
+
+Spans = Sequence[Span]
+"""The spans of a text."""
+
+
+@dataclass(frozen=True)
+class TypeScore:
+    """Scores of the spans of one type.
+
+    Attributes:
+        type: Its name; empty for spans without a type.
+        precision: Share of the predicted spans that are right; 0 where none is predicted.
+        recall: Share of the true spans that are found; 0 where there is none.
+        f1: Harmonic mean of the two; 0 where nothing is right.
+        spans: Spans of this type in the texts.
+        predicted: Spans of this type in the predictions.
+    """
+
+    type: str
+    precision: float
+    recall: float
+    f1: float
+    spans: int
+    predicted: int
+
+
+@dataclass(frozen=True)
+class EntityScores:
+    """Scores of a tagger on texts with known spans.
+
+    Attributes:
+        texts: How many.
+        precision: Of the spans of all types together (micro average); see `TypeScore`.
+        recall: Likewise.
+        f1: Likewise.
+        f1_interval: 95 % bootstrap interval of the F1, over texts.
+        macro_f1: Mean F1 of the types that occur in the texts or in the predictions; 0 where none does.
+        spans: Spans in the texts.
+        predicted: Spans in the predictions.
+        types: Per type, in alphabetical order.
+    """
+
+    texts: int
+    precision: float
+    recall: float
+    f1: float
+    f1_interval: tuple[float, float]
+    macro_f1: float
+    spans: int
+    predicted: int
+    types: tuple[TypeScore, ...]
+
+
+def score_entities(predicted: Sequence[Spans], targets: Sequence[Spans]) -> EntityScores:
+    """Scores of the predicted spans of each text against the true ones.
+
+    Raises:
+        ValueError: There are no texts, or more of the one than of the other.
+    """
+    counts = count_entities(predicted, targets)
+    there, found, right = Counter(), Counter(), Counter()
+    for guess, truth in zip(predicted, targets, strict=True):
+        there.update(span.type for span in truth)
+        found.update(span.type for span in guess)
+        right.update(span.type for span in set(guess) & set(truth))
+    types = tuple(
+        TypeScore(kind, *_rates(right[kind], found[kind], there[kind]), there[kind], found[kind])
+        for kind in sorted(there | found)
+    )
+    precision, recall, f1 = _rates(right.total(), found.total(), there.total())
+    return EntityScores(
+        texts=len(targets),
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        f1_interval=bootstrap_interval(counts, f1_of),
+        macro_f1=sum(score.f1 for score in types) / max(len(types), 1),
+        spans=there.total(),
+        predicted=found.total(),
+        types=types,
+    )
+
+
+def count_entities(predicted: Sequence[Spans], targets: Sequence[Spans]) -> Counts:
+    """Right, predicted and true spans of each text, `[texts, 3]`.
+
+    Raises:
+        ValueError: There are no texts, or more of the one than of the other.
+    """
+    if len(targets) == 0:
+        raise ValueError("no texts to score")
+    return np.array(
+        [
+            (len(set(guess) & set(truth)), len(guess), len(truth))
+            for guess, truth in zip(predicted, targets, strict=True)
+        ],
+        dtype=np.int64,
+    )
+
+
+def f1_of(counts: Counts) -> NDArray[np.float64]:
+    """F1 from right, predicted and true spans: `[..., 3]` -> `[...]`; 0 where nothing is right."""
+    return 2 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1)
+
+
+def compare_entities(
+    first: Sequence[Spans], second: Sequence[Spans], targets: Sequence[Spans], *, seed: int = 0
+) -> ScoreDifference:
+    """Paired comparison of the F1 of two taggers on the same texts."""
+    return compare_counts(count_entities(first, targets), count_entities(second, targets), f1_of, seed=seed)
+
+
+def _rates(right: int, predicted: int, spans: int) -> tuple[float, float, float]:
+    """Precision, recall and F1."""
+    return right / max(predicted, 1), right / max(spans, 1), 2 * right / max(predicted + spans, 1)

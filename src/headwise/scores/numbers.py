@@ -1,0 +1,81 @@
+"""How good predicted numbers are."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RegressionScores:
+    """How near predicted numbers are to the true ones.
+
+    Attributes:
+        texts: How many.
+        mae: Mean absolute error, in the unit of the targets.
+        rmse: Root of the mean squared error, in the unit of the targets.
+        pearson: Linear correlation, between -1 and 1; 0 where one side is constant.
+        pearson_interval: 95 % interval of it (Fisher's z); None for fewer than 4 texts.
+        spearman: Rank correlation; 0 where one side is constant.
+        r2: Share of the targets' variance that is explained; 0 where the targets are constant.
+    """
+
+    texts: int
+    mae: float
+    rmse: float
+    pearson: float
+    pearson_interval: tuple[float, float] | None
+    spearman: float
+    r2: float
+
+
+def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScores:
+    """Scores of predicted numbers against the true ones, both `[texts]`.
+
+    Raises:
+        ValueError: There are no texts.
+    """
+    texts = len(targets)
+    if texts == 0:
+        raise ValueError("no texts to score")
+    from scipy.stats import pearsonr, spearmanr  # slow to load, and predictions do without
+
+    errors = predicted.astype(np.float64) - targets
+    varied = texts > 1 and np.ptp(predicted) > 0 and np.ptp(targets) > 0
+    pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    spearman = float(spearmanr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    variance = float(((targets - targets.mean()) ** 2).sum())
+    return RegressionScores(
+        texts=texts,
+        mae=float(np.abs(errors).mean()),
+        rmse=float(np.sqrt((errors**2).mean())),
+        pearson=pearson,
+        pearson_interval=_fisher(pearson, texts),
+        spearman=spearman,
+        r2=1.0 - float((errors**2).sum()) / variance if variance > 0 else 0.0,
+    )
+
+
+def number_scores(predicted: np.ndarray, targets: np.ndarray, deviation: float) -> dict[str, float]:
+    """Scores on dev by name; the loss is the mean squared error in units of a standard deviation."""
+    scores = score_numbers(predicted, targets)
+    return {
+        "mae": scores.mae,
+        "rmse": scores.rmse,
+        "pearson": scores.pearson,
+        "spearman": scores.spearman,
+        "loss": (scores.rmse / deviation) ** 2,
+    }
+
+
+def rival_scores(scores: RegressionScores) -> dict[str, float]:
+    """The scores that stand beside a model's."""
+    return {name: getattr(scores, name) for name in ("mae", "rmse", "pearson", "spearman")}
+
+
+def _fisher(correlation: float, texts: int) -> tuple[float, float] | None:
+    if texts < 4:
+        return None
+    z = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
+    width = 1.959964 / math.sqrt(texts - 3)
+    return math.tanh(z - width), math.tanh(z + width)

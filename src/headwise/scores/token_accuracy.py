@@ -1,0 +1,95 @@
+"""How well words are tagged where every tag stands for itself (parts of speech)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.scores.metrics import score
+from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval, compare_counts
+
+
+@dataclass(frozen=True)
+class TagScore:
+    """Scores of one tag; `words` have it."""
+
+    tag: str
+    precision: float
+    recall: float
+    f1: float
+    words: int
+
+
+@dataclass(frozen=True)
+class TokenScores:
+    """Scores of a tagger on tagged texts.
+
+    Attributes:
+        texts: How many.
+        words: How many, of all texts.
+        accuracy: Share of the words that are tagged right.
+        accuracy_interval: 95 % bootstrap interval of the accuracy, over texts.
+        macro_f1: Mean F1 of the tags that occur in the texts or in the predictions.
+        tags: Per tag.
+    """
+
+    texts: int
+    words: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    macro_f1: float
+    tags: tuple[TagScore, ...]
+
+
+def score_tags(
+    predicted: Sequence[np.ndarray], targets: Sequence[np.ndarray], tags: Sequence[str]
+) -> TokenScores:
+    """Scores of predicted tag numbers against the true ones, both `[words]` for each text.
+
+    Raises:
+        ValueError: There are no words, or not as many of the one as of the other.
+    """
+    counts = count_tags(predicted, targets)
+    scores = score(np.concatenate(predicted), np.concatenate(targets), tags)
+    return TokenScores(
+        texts=len(targets),
+        words=scores.texts,
+        accuracy=scores.accuracy,
+        accuracy_interval=bootstrap_interval(counts, accuracy_of),
+        macro_f1=scores.macro_f1,
+        tags=tuple(
+            TagScore(own.label, own.precision, own.recall, own.f1, own.texts) for own in scores.labels
+        ),
+    )
+
+
+def count_tags(predicted: Sequence[np.ndarray], targets: Sequence[np.ndarray]) -> Counts:
+    """Words tagged right, and words, of each text, `[texts, 2]`.
+
+    Raises:
+        ValueError: There are no words, or not as many of the one as of the other.
+    """
+    lengths = [len(truth) for truth in targets]
+    if [len(guess) for guess in predicted] != lengths:
+        raise ValueError("the predicted and the true tags are not of the same words")
+    if sum(lengths) == 0:
+        raise ValueError("no words to score")
+    right = [int((guess == truth).sum()) for guess, truth in zip(predicted, targets, strict=True)]
+    return np.array([right, lengths], dtype=np.int64).T
+
+
+def accuracy_of(counts: Counts) -> NDArray[np.float64]:
+    """Accuracy from words tagged right, and words: `[..., 2]` -> `[...]`."""
+    return counts[..., 0] / np.maximum(counts[..., 1], 1)
+
+
+def compare_tags(
+    first: Sequence[np.ndarray],
+    second: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
+    *,
+    seed: int = 0,
+) -> ScoreDifference:
+    """Paired comparison of the accuracy of two taggers on the same texts."""
+    return compare_counts(count_tags(first, targets), count_tags(second, targets), accuracy_of, seed=seed)

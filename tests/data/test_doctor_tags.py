@@ -1,0 +1,81 @@
+import pytest
+
+from headwise.data.doctor_tags import diagnose_tagged
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, *sentences):
+        path = tmp_path / name
+        path.write_text("\n\n".join(s.replace(" ", "\n").replace("/", "\t") for s in sentences) + "\n")
+        return str(path)
+
+    return write
+
+
+def codes(diagnosis, severity):
+    return [found.code for found in diagnosis.findings if found.severity == severity]
+
+
+GOOD = [f"mr/O w{n}/B-PER and/O port/B-LOC w{n}/I-LOC" for n in range(12)]
+
+
+def test_a_sound_file(write):
+    diagnosis = diagnose_tagged([write("train.conll", *GOOD)])
+    assert not codes(diagnosis, "error")
+    assert not codes(diagnosis, "warning")
+    (file,) = diagnosis.files
+    assert (file.texts, file.distinct, file.words.mean) == (12, 12, 5.0)
+    assert file.classes == (("LOC", 12, 0.5), ("PER", 12, 0.5))
+
+
+def test_the_same_sentence_with_other_tags(write):
+    torn = ["mr/O w1/O and/O port/B-LOC w1/I-LOC"]
+    path = write("train.conll", *GOOD, *torn)
+    found = [f for f in diagnose_tagged([path]).findings if f.code == "HW154"]
+    assert [f.where for f in found] == [(f"{path}:7", f"{path}:73")]
+
+
+def test_leaks_and_types_that_training_lacks(write):
+    train = write("train.conll", *GOOD)
+    test = write("test.conll", GOOD[3], "in/O peace/B-TIME")
+    found = {f.code: f for f in diagnose_tagged([train, test]).findings if f.severity == "warning"}
+    assert set(found) == {"HW160", "HW161"}
+    assert "'TIME'" in found["HW161"].message
+    assert found["HW160"].where == (f"{test}:1",)
+
+
+def test_schemes_that_differ(write):
+    train = write("train.conll", *GOOD)
+    dev = write("dev.conll", *(s.replace("B-PER", "S-PER").replace("I-LOC", "E-LOC") for s in GOOD))
+    messages = [f.message for f in diagnose_tagged([train, dev]).findings]
+    assert any("of dev are in the scheme bioes, those of train in iob2" in m for m in messages)
+
+
+def test_tags_that_break_their_scheme(write):
+    broken = "port/B-LOC w1/I-LOC ends/O here/O so/O"
+    bioes = [s.replace("B-PER", "S-PER").replace("I-LOC", "E-LOC") for s in GOOD]
+    path = write("train.conll", *bioes, broken)
+    found = [f for f in diagnose_tagged([path]).findings if f.severity == "warning"]
+    assert [f.code for f in found] == ["HW253"]
+    assert "I-LOC" in found[0].message or "O after I-LOC" in found[0].message
+
+
+def test_types_with_few_spans_and_long_sentences(write):
+    path = write("train.conll", *GOOD, "war/B-EVENT", " ".join(["a/O"] * 600))
+    found = {f.code: f for f in diagnose_tagged([path]).findings}
+    assert "EVENT (1)" in found["HW155"].message
+    assert found["HW152"].message.startswith("1 sentence of more than 512 words")
+
+
+def test_what_cannot_be_read_is_a_finding(write, tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_text("a\tO\nb\tO\nc\n\nd\tB-PER\n" * 3)
+    diagnosis = diagnose_tagged([str(path), str(tmp_path / "none.conll")])
+    assert "HW101" in codes(diagnosis, "error")
+    assert diagnosis.errors >= 4
+
+
+def test_one_tag_only(write):
+    path = write("train.conll", "a/O b/O", "c/O")
+    assert "HW162" in codes(diagnose_tagged([path]), "error")

@@ -1,0 +1,65 @@
+"""Standardised targets, and errors and correlations by hand."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.errors import ConfigError
+from headwise.layers.regress import Scale, squared_error
+from headwise.scores.numbers import number_scores, score_numbers
+
+
+def test_scale_there_and_back():
+    targets = np.array([1.0, 3.0, 8.0, 1e6])
+    scale = Scale.of(targets)
+    np.testing.assert_allclose(scale.restore(scale.standardize(targets)), targets, rtol=1e-6, atol=0.1)
+    np.testing.assert_allclose(scale.standardize(targets).mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(scale.standardize(targets).std(), 1, atol=1e-6)
+    assert Scale.from_json(scale.to_json()) == scale
+    assert Scale.of(np.array([2.0, 2.0])) == Scale(2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"mean": 1},
+        {"mean": True, "deviation": 1},
+        {"mean": "0", "deviation": 1},
+        {"mean": float("nan"), "deviation": 1},
+        {"mean": 0, "deviation": 0},
+        {"mean": 0, "deviation": -1},
+        {"mean": 0, "deviation": float("inf")},
+    ],
+)
+def test_scales_that_make_no_sense(data):
+    with pytest.raises(ConfigError):
+        Scale.from_json(data)
+
+
+def test_squared_error():
+    losses = squared_error(torch.tensor([[1.0], [2.0]]), torch.tensor([0.0, 5.0]))
+    assert losses.tolist() == [1.0, 9.0]
+
+
+def test_scores_by_hand():
+    predicted, targets = np.array([1.0, 2.0, 3.0, 5.0]), np.array([2.0, 2.0, 5.0, 7.0])
+    scores = score_numbers(predicted, targets)
+    assert (scores.texts, scores.mae, scores.rmse) == (4, 1.25, 1.5)
+    assert scores.pearson == pytest.approx(np.corrcoef(predicted, targets)[0, 1])
+    assert scores.spearman == pytest.approx(np.corrcoef([1, 2, 3, 4], [1.5, 1.5, 3, 4])[0, 1])
+    assert scores.r2 == pytest.approx(1 - 9 / 18)
+    low, high = scores.pearson_interval
+    assert low < scores.pearson < high < 1
+    named = number_scores(predicted, targets, 2.0)
+    assert named["loss"] == pytest.approx(1.5**2 / 4)
+
+
+def test_scores_without_variance():
+    scores = score_numbers(np.array([1.0, 1.0]), np.array([1.0, 3.0]))
+    assert (scores.pearson, scores.spearman, scores.pearson_interval) == (0, 0, None)
+    scores = score_numbers(np.array([1.0]), np.array([4.0]))
+    assert (scores.mae, scores.pearson, scores.r2) == (3, 0, 0)
+    assert score_numbers(np.arange(5.0), np.arange(5.0)).pearson == pytest.approx(1)
+    with pytest.raises(ValueError, match="no texts"):
+        score_numbers(np.array([]), np.array([]))

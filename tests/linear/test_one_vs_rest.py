@@ -1,0 +1,59 @@
+"""Linear classifiers of label sets against scikit-learn's one-vs-rest."""
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from headwise.linear.one_vs_rest import fit_label_set_baseline, fit_label_set_expert, fit_one_vs_rest
+from headwise.linear.svm import STRENGTHS
+
+NAMES = ["sun", "rain", "wind"]
+
+
+def data(texts: int, seed: int):
+    random = np.random.default_rng(seed)
+    targets = random.random((texts, 3)) < 0.4
+    words = [
+        " ".join([*(n for n, own in zip(NAMES, row, strict=True) if own), *random.choice(list("abc"), 4)])
+        for row in targets
+    ]
+    return words, targets
+
+
+def test_as_scikit_learn(monkeypatch):
+    monkeypatch.setattr("headwise.linear.one_vs_rest.STRENGTHS", STRENGTHS[2:3])
+    random = np.random.default_rng(0)
+    features, targets = csr_matrix(random.random((60, 8))), random.random((60, 3)) < 0.5
+    found = fit_one_vs_rest((features, targets), (features, targets))
+    oracle = OneVsRestClassifier(LinearSVC(C=STRENGTHS[2], random_state=0)).fit(features, targets)
+    np.testing.assert_allclose(found.scores(features), oracle.decision_function(features), atol=1e-4)
+
+
+def test_labels_that_all_have_or_none():
+    targets = np.array([[True, False, True], [True, False, False]])
+    features = csr_matrix(np.eye(2, dtype=np.float32))
+    scores = fit_one_vs_rest((features, targets), (features, targets)).scores(features)
+    np.testing.assert_array_equal(scores[:, :2], [[1, -1], [1, -1]])
+    assert scores[0, 2] > scores[1, 2]
+
+
+def test_the_baseline_learns_words():
+    baseline = fit_label_set_baseline(data(200, 0), data(60, 1))
+    assert baseline is not None
+    texts, targets = data(60, 2)
+    assert ((baseline.scores(texts) >= baseline.thresholds) == targets).all(1).mean() > 0.9
+    assert (
+        fit_label_set_baseline((["", ""], np.eye(2, dtype=bool)), (["a"], np.eye(2, dtype=bool)[:1]))
+        is None
+    )
+
+
+def test_the_expert_learns_words():
+    numbers = {word: n for n, word in enumerate([None, *NAMES, *"abc"])}
+    parts = [data(200, 0), data(60, 1)]
+    coded = [([np.array([numbers[w] for w in t.split()]) for t in texts], own) for texts, own in parts]
+    expert = fit_label_set_expert(coded[0], coded[1])
+    assert expert is not None
+    assert ((expert(coded[1][0]) > 0) == parts[1][1]).mean() > 0.95
+    assert fit_label_set_expert(([np.zeros(2, np.int64)], np.ones((1, 1), bool)), coded[1]) is None

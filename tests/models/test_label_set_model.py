@@ -1,0 +1,129 @@
+"""LabelSetModel: sets alone and in company, the model folder, the report."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.label_set import LabelSetExample
+from headwise.encoders import MSTransformerConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.label_set_model import LabelSetModel
+from headwise.models.model_config import ModelConfig
+from headwise.report.label_sets import LabelSetRival, evaluate_label_sets
+from headwise.store import StoreError, load_model, save_model
+from headwise.train.label_sets import indicators
+
+WORDS = [f"w{i}" for i in range(20)]
+
+
+def new(labels=("a", "b", "c")) -> LabelSetModel:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=8),
+        encoder=MSTransformerConfig(width=12, heads=3, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=8),
+    )
+    model = LabelSetModel(config, Vocabulary.build([WORDS]), labels, separator=";")
+    for parameter in model.parameters():
+        parameter.data += 0.5 * torch.randn_like(parameter)
+    middle = torch.from_numpy(model.outputs_of(model.features.encode(some(50))).mean(0))
+    model.head.layers[-1].bias.data -= middle  # so that each label is given now and then
+    model.temperature, model.thresholds = 0.5, [0.3, 0.5, 0.7][: len(labels)]
+    return model.eval()
+
+
+def some(texts: int) -> list[str]:
+    random = np.random.default_rng(0)
+    return ["", *(" ".join(random.choice(WORDS, random.integers(0, 12))) for _ in range(texts))]
+
+
+def test_alone_and_in_company():
+    model, texts = new(), some(30)
+    together = model.predict_proba(texts)
+    alone = [next(model.predict([text])) for text in texts]
+    np.testing.assert_allclose(together, [own.probabilities for own in alone], atol=1e-5)
+    for row, own in zip(together, model.predict(iter(texts), chunk=7), strict=True):
+        expected = [n for n, p, t in zip("abc", row, model.thresholds, strict=True) if p >= t]
+        assert list(own.labels) == expected
+    assert len({own.labels for own in alone}) > 2
+    assert {own.unknown_words for own in alone} == {0.0}
+    assert np.ptp(together.sum(1)) > 0.1  # each label by itself
+
+
+def test_saved_and_loaded(tmp_path):
+    model, texts = new(), some(10)
+    save_model(model, tmp_path / "m", data={}, training={}, metrics={"dev": {"micro_f1": 0.5}})
+    loaded = load_model(tmp_path / "m")
+    assert isinstance(loaded, LabelSetModel)
+    assert (loaded.thresholds, loaded.temperature, loaded.separator) == ([0.3, 0.5, 0.7], 0.5, ";")
+    assert list(loaded.predict(texts)) == list(model.predict(texts))
+    assert json.loads((tmp_path / "m" / "calibration.json").read_text())["thresholds"] == [0.3, 0.5, 0.7]
+    card = (tmp_path / "m" / "README.md").read_text()
+    assert "multi-label text classifier" in card
+    assert "all labels right" in card
+    one = new(["only"])
+    save_model(one, tmp_path / "one", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "one").labels == ("only",)
+
+
+@pytest.mark.parametrize("thresholds", [[0.5], [0.5, 0.5, "x"], [0.5, 0.5, -1.0], 0.5, None])
+def test_forged_thresholds(tmp_path, thresholds):
+    save_model(new(), tmp_path, data={}, training={}, metrics={})
+    forge(tmp_path, "calibration.json", {"thresholds": thresholds})
+    with pytest.raises(StoreError, match=r"calibration\.json: thresholds must be") as raised:
+        load_model(tmp_path)
+    assert raised.value.code == "HW510"
+
+
+@pytest.mark.parametrize(
+    "change", [{"separator": None}, {"separator": " "}, {"labels": []}, {"labels": ["a", "a", "b"]}]
+)
+def test_forged_outputs(tmp_path, change):
+    save_model(new(), tmp_path, data={}, training={}, metrics={})
+    forge(tmp_path, "labels.json", change)
+    with pytest.raises(StoreError, match=r"labels\.json") as raised:
+        load_model(tmp_path)
+    assert raised.value.code == "HW507"
+
+
+def forge(folder, name, change) -> None:
+    """Change a file, and the manifest with it."""
+    import hashlib
+
+    path = folder / name
+    content = json.dumps({**json.loads(path.read_text()), **change}).encode()
+    path.write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"][name] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_evaluation():
+    model, texts = new(), some(20)
+    examples = [
+        LabelSetExample(own, labels=p.labels) for own, p in zip(texts, model.predict(texts), strict=True)
+    ]
+    targets = indicators(examples, model.labels)
+    found = evaluate_label_sets(model, examples, targets)
+    assert (found.scores.micro_f1, found.scores.subset_accuracy, found.empty_texts) == (
+        1.0,
+        1.0,
+        1 + sum(not t for t in texts[1:]),
+    )
+    assert found.worst(targets, 5) == []
+    wrong = targets.copy()
+    wrong[3, 1] ^= True
+    wrong[7, 0] ^= True
+    worse = evaluate_label_sets(model, examples, wrong)
+    gaps = np.abs(worse.probabilities - wrong)
+    assert worse.worst(wrong, 5) == sorted([3, 7], key=lambda n: -gaps[n, 1 if n == 3 else 0])
+    told = json.loads(json.dumps(worse.to_json()))
+    assert told["labels"][0]["threshold"] == 0.3
+    rival = LabelSetRival.of("other", worse.scores, (found.given, worse.given, targets))
+    assert LabelSetRival.from_json(json.loads(json.dumps(rival.to_json()))) == rival
+    assert LabelSetRival.from_json({"micro_f1": 1.0}) is None

@@ -1,0 +1,188 @@
+"""PairModel: the same alone and in company, empty texts, order of the pair, the model folder."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.pair import Pair
+from headwise.encoders import ENCODERS
+from headwise.errors import ConfigError
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.classify import ClassifierConfig
+from headwise.layers.pair import PairConfig
+from headwise.layers.regress import RegressorConfig, Scale
+from headwise.models.model_config import ModelConfig
+from headwise.models.pair_model import PairModel, PairScorer
+from headwise.store import StoreError, load_model, save_model
+
+WORDS = [f"w{i}" for i in range(20)]
+LABELS = ["contradiction", "entailment", "neutral"]
+SIZES = {"width": 12, "heads": 2, "head_size": 6, "layers": 1}
+
+
+def settings(encoder="ms-transformer", task="pair", **pair) -> ModelConfig:
+    kind = ENCODERS[encoder][1]
+    known = kind.__dataclass_fields__
+    chosen = {name: value for name, value in SIZES.items() if name in known}
+    if "tree_fallback" in known:
+        chosen["tree_fallback"] = "word"
+    readout = "attentive,max" if encoder in ("ms-san", "disan", "bilstm", "set-transformer") else "node,max"
+    small = {"cross_heads": 2, "cross_head_size": 4, "cross_feedforward": 8}
+    return ModelConfig(
+        task=task,
+        words=WordConfig(vector_size=8),
+        encoder=kind(**chosen),
+        readout=readout,
+        classifier=ClassifierConfig(hidden=8),
+        regressor=RegressorConfig(hidden=8),
+        pair=PairConfig(**small, **pair),
+    )
+
+
+def shaken(model):
+    for parameter in model.parameters():
+        parameter.data += 0.3 * torch.randn_like(parameter)  # or all pairs would look alike
+    return model.eval()
+
+
+def new(encoder="ms-transformer", **pair) -> PairModel:
+    torch.manual_seed(0)
+    return shaken(PairModel(settings(encoder, **pair), Vocabulary.build([WORDS]), LABELS))
+
+
+def some(pairs: int, seed: int = 0) -> list[Pair]:
+    random = np.random.default_rng(seed)
+    texts = [" ".join(random.choice(WORDS, random.integers(0, 9))) for _ in range(2 * pairs)]
+    made = [Pair(texts[2 * n], texts[2 * n + 1], line=n + 1) for n in range(pairs)]
+    return [*made, Pair("", ""), Pair("w1", ""), Pair("", "w2 w3"), Pair("w1", "w1")]
+
+
+@pytest.mark.parametrize("interaction", ["none", "cross"])
+@pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "set-transformer"])
+def test_the_same_alone_and_in_company(encoder, interaction):
+    model, pairs = new(encoder, interaction=interaction), some(12)
+    together = model.predict_proba(pairs)
+    alone = np.concatenate([model.predict_proba([pair]) for pair in pairs])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert together.shape == (16, 3)
+    np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-12)
+    assert np.ptp(together, axis=0).max() > 0.01
+
+
+@pytest.mark.parametrize("interaction", ["none", "cross"])
+def test_the_order_of_the_pair_matters(interaction):
+    model, pairs = new(interaction=interaction), some(6)
+    swapped = [Pair(pair.second, pair.first) for pair in pairs]
+    assert np.abs(model.predict_proba(pairs) - model.predict_proba(swapped)).max() > 1e-3
+
+
+def test_a_text_depends_on_its_partner_only_with_interaction():
+    for interaction, differs in (("none", False), ("cross", True)):
+        model = new(interaction=interaction)
+        seen = []
+        model.head.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[0].clone()))
+        model.predict_proba([Pair("w1 w2", "w3 w4 w5")])
+        model.predict_proba([Pair("w1 w2", "w6")])
+        assert bool((seen[0] - seen[1]).abs().max() > 1e-4) is differs
+
+
+@pytest.mark.parametrize("limits", [(1, 10_000), (3, 10_000), (256, 1), (256, 40)])
+def test_the_size_of_batches_does_not_matter(limits):
+    model = new()
+    encoded = model.encoded(some(20))
+    found = model.logits(encoded, batch_texts=limits[0], batch_tokens=limits[1])
+    np.testing.assert_allclose(found, model.logits(encoded), atol=1e-5)
+
+
+def test_predictions_in_a_stream():
+    model, pairs = new(), some(20)
+    expected = model.predict_proba(pairs)
+    given = [(pair.first, pair.second) for pair in pairs]
+    for chunk in (1, 7, 100):
+        found = list(model.predict(iter(given), chunk=chunk))
+        np.testing.assert_allclose([p.probabilities for p in found], expected, atol=1e-6)
+        assert [p.label for p in found] == [LABELS[n] for n in expected.argmax(axis=1)]
+    assert next(iter(model.predict([("w1 what", "is this")]))).unknown_words == pytest.approx(0.75)
+
+
+def test_gradients_reach_all_parameters_from_both_texts():
+    from headwise.features.encoded_pairs import batch_of_pairs
+
+    model = new(interaction="cross").train()
+    model(batch_of_pairs(model.encoded(some(5)))).sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+    assert model.embedding.vectors.weight.grad[1:].abs().sum(dim=1).count_nonzero() > 10
+
+
+def test_labels_that_make_no_classifier():
+    with pytest.raises(ConfigError, match="two or more"):
+        PairModel(settings(), Vocabulary.build([WORDS]), ["one"])
+
+
+EMPTY = {"data": {}, "training": {}, "metrics": {}}
+
+
+@pytest.mark.parametrize("interaction", ["none", "cross"])
+def test_saved_and_loaded(tmp_path, interaction):
+    model = new(interaction=interaction)
+    model.temperature = 1.7
+    save_model(model, tmp_path / "m", **EMPTY)
+    loaded = load_model(tmp_path / "m")
+    assert isinstance(loaded, PairModel)
+    assert (loaded.labels, loaded.temperature) == (tuple(LABELS), 1.7)
+    pairs = some(10)
+    np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
+    assert "text pairs" in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_scores_saved_and_loaded(tmp_path):
+    torch.manual_seed(0)
+    scale = Scale(3.5, 2.0)
+    model = shaken(PairScorer(settings(task="pair-score"), Vocabulary.build([WORDS]), scale))
+    save_model(model, tmp_path / "m", **EMPTY)
+    loaded = load_model(tmp_path / "m")
+    assert isinstance(loaded, PairScorer)
+    assert loaded.scale == scale
+    pairs = some(10)
+    found = list(loaded.predict(pairs, chunk=3))
+    np.testing.assert_allclose(found, model.scores(model.encoded(pairs)), atol=1e-5)
+    alone = [next(iter(loaded.predict([pair]))) for pair in pairs]
+    np.testing.assert_allclose(found, alone, atol=1e-5)
+    assert np.ptp(found) > 0.1
+
+
+def test_a_hostile_scale(tmp_path):
+    import hashlib
+    import json
+
+    model = PairScorer(settings(task="pair-score"), Vocabulary.build([WORDS]), Scale(0.0, 1.0))
+    save_model(model, tmp_path / "m", **EMPTY)
+    text = json.dumps({"mean": 0.0, "deviation": -1.0})
+    (tmp_path / "m" / "labels.json").write_text(text)
+    manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
+    entry = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "size": len(text)}
+    manifest["files"]["labels.json"] = entry
+    (tmp_path / "m" / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match=r"labels\.json.*deviation"):
+        load_model(tmp_path / "m")
+
+
+def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
+    from headwise.linear.expert import fit_linear_expert
+    from headwise.linear.pair_expert import PairExpert
+
+    model, pairs = new(), some(30)
+    encoded = model.encoded(pairs)
+    words = model.expert_reads(encoded)
+    targets = np.arange(len(pairs)) % 3
+    expert = fit_linear_expert((words, targets), (words, targets), 3, kind=PairExpert)
+    assert expert is not None
+    before = model.logits(encoded)
+    model.add_expert(expert, 0.7)
+    np.testing.assert_allclose(model.logits(encoded), before + 0.7 * expert(words), atol=1e-5)
+    assert model.logits([]).shape == (0, 3)
+    save_model(model, tmp_path / "m", **EMPTY)
+    loaded = load_model(tmp_path / "m")
+    assert loaded.expert_weight == 0.7
+    np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))

@@ -1,0 +1,185 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.sentence import Tagged
+from headwise.encoders import ENCODERS, MSTransformerConfig
+from headwise.encoders.base import default_readout
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.alphabet import Alphabet
+from headwise.features.characters import CharacterConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.tag import TaggerConfig
+from headwise.models.model_config import ModelConfig
+from headwise.models.tag_model import TagModel
+from headwise.report.tags import evaluate_tags, judge_tags
+from headwise.scores.schemes import tag_set
+from headwise.store import load_model, save_model
+
+WORDS = ["Anna", "met", "Bob", "Li", "in", "New", "York", "."]
+SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word"}
+
+
+@pytest.fixture
+def make():
+    def make(*, encoder="ms-transformer", written="iob2", characters=True, pos=False, **tagger) -> TagModel:
+        torch.manual_seed(0)
+        kind = ENCODERS[encoder][1]
+        known = kind.__dataclass_fields__
+        config = ModelConfig(
+            task="tag",
+            words=WordConfig(vector_size=6),
+            encoder=kind(**{name: value for name, value in SIZES.items() if name in known}),
+            readout=default_readout(kind),
+            characters=CharacterConfig(network="cnn" if characters else "none", min_count=1),
+            tagger=TaggerConfig(**{"hidden": 5, **tagger}),
+        )
+        tags = ["DT", "NN", "VB"] if pos else tag_set(["LOC", "PER"], config.tagger.scheme)
+        alphabet = Alphabet.build(WORDS)
+        model = TagModel(config, Vocabulary.build([WORDS]), tags, "plain" if pos else written, alphabet)
+        for parameter in model.parameters():  # different words are to get different tags
+            parameter.data += 0.3 * torch.randn_like(parameter)
+        return model.eval()
+
+    return make
+
+
+def sentence(*words, tags=()):
+    return Tagged(words, tuple(tags), line=1)
+
+
+SENTENCES = [
+    sentence(*WORDS),
+    sentence("Bob"),
+    sentence("Anna", "met", "someone", "unknown", "."),
+    sentence("Li", "Li", "Li"),
+]
+
+
+@pytest.mark.parametrize("encoder", list(ENCODERS))
+@pytest.mark.parametrize("crf", [True, False])
+def test_batch_equals_single(make, encoder, crf):
+    model = make(encoder=encoder, crf=crf)
+    together = model.tag(SENTENCES)
+    for own, alone in zip(together, (model.tag([s])[0] for s in SENTENCES), strict=True):
+        assert own.tags == alone.tags
+        np.testing.assert_allclose(own.probabilities, alone.probabilities, atol=1e-5)
+    assert [len(own.tags) for own in together] == [8, 1, 5, 3]
+
+
+def test_every_parameter_learns(make):
+    model = make().train()
+    batch = next(model.batches(model.encode_sentences(SENTENCES)))[1]
+    model.train()
+    scores = model(batch)
+    model.tagger.loss(scores, torch.randint(9, (len(scores.values),))).sum().backward()
+    missing = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]
+    assert not missing
+
+
+@pytest.mark.parametrize("written", ["iob1", "iob2", "bioes", "bilou"])
+def test_predictions_are_in_the_scheme_of_the_file(make, written):
+    from headwise.scores.scheme_check import check_tags
+
+    model = make(written=written)
+    for own in model.tag(SENTENCES):
+        assert not check_tags(own.tags, model.written)
+
+
+def test_the_spelling_counts_only_with_characters(make):
+    def says(model, word):
+        return model.tag([sentence(word)])[0].probabilities
+
+    with_characters, without = make(), make(characters=False)
+    assert says(with_characters, "xanna") != says(with_characters, "BOB!")
+    assert says(without, "xanna") == says(without, "BOB!")  # both unknown
+
+
+def test_texts_are_cut_into_words_that_know_their_characters(make):
+    text = "  Anna met Bob\nin New York. "
+    (found,) = make().predict([text])
+    assert [text[start:end] for start, end in found.places] == list(found.words)
+    assert found.text == text
+    assert len(found.tags) == len(found.words) == 7
+
+
+def test_texts_without_words(make):
+    model = make()
+    found = list(model.predict(["", "Anna", "  "]))
+    assert [len(own.words) for own in found] == [0, 1, 0]
+    assert found[1].tags == next(model.predict(["Anna"])).tags
+
+
+def test_targets_are_converted_and_unknown_ones_marked(make):
+    model = make(scheme="bioes")
+    own = sentence("New", "York", "Li", tags=("B-LOC", "I-LOC", "B-ORG"))
+    assert [model.tags[n] if n >= 0 else None for n in model.targets(own)] == ["B-LOC", "E-LOC", None]
+
+
+def test_a_saved_tagger_says_the_same(make, tmp_path):
+    for model in (make(), make(characters=False, crf=False), make(pos=True, constraints=False)):
+        save_model(model, tmp_path / "model", data={}, training={}, metrics={})
+        loaded = load_model(tmp_path / "model")
+        assert isinstance(loaded, TagModel)
+        assert loaded.config == model.config
+        assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
+        assert "tagger" in (tmp_path / "model" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": None},
+        {"labels": ["O", "O"]},
+        {"labels": ["O", 3]},
+        {"labels": []},
+        {"scheme": "iob"},
+        {"scheme": 5},
+        {"scheme": None},
+        {"alphabet": {}},
+        {"alphabet": {"characters": ["a", "a"]}},
+        {"labels": ["O", "B-"]},
+    ],
+)
+def test_outputs_that_make_no_tagger(make, change):
+    model = make()
+    outputs = {**json.loads(json.dumps(model.outputs_json())), **change}
+    with pytest.raises(HeadwiseError):
+        TagModel.from_parts(model.config, model.features.vocabulary, outputs)
+
+
+def test_configurations_of_other_tasks_are_refused():
+    with pytest.raises(ConfigError, match="task tag: unknown setting 'classifier'"):
+        ModelConfig.from_json({"task": "tag", "classifier": {}})
+    with pytest.raises(ConfigError, match="unknown task 'tags'; did you mean 'tag'"):
+        ModelConfig.from_json({"task": "tags"})
+    config = replace(ModelConfig(encoder=MSTransformerConfig()), task="tag")
+    assert ModelConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+
+
+def test_evaluation_is_that_of_the_predicted_tags(make):
+    model = make()
+    said = model.tag(SENTENCES)
+    right = [replace(s, tags=own.tags) for s, own in zip(SENTENCES, said, strict=True)]
+    perfect = evaluate_tags(model, right)
+    assert perfect.tokens.accuracy == 1.0
+    assert perfect.entities is not None
+    assert perfect.entities.f1 == (1.0 if perfect.entities.spans else 0.0)
+    json.dumps(perfect.to_json())
+
+
+def test_judging_across_schemes():
+    truth = [sentence("New", "York", tags=("I-LOC", "I-LOC"))]
+    tokens, entities = judge_tags([["B-LOC", "I-LOC"]], truth, "iob2")
+    assert entities is not None
+    assert (entities.f1, tokens.accuracy) == (1.0, 1.0)
+    tokens, entities = judge_tags([["B-LOC", "O"]], truth, "iob2")
+    assert entities is not None
+    assert (entities.f1, tokens.accuracy) == (0.0, 0.5)
+    tokens, entities = judge_tags([["NN", "VB"]], [sentence("a", "b", tags=("NN", "XX"))], "plain")
+    assert entities is None
+    assert tokens.accuracy == 0.5

@@ -1,0 +1,53 @@
+"""Temperature and calibration error."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from headwise.scores.calibrate import expected_calibration_error, fit_temperature
+
+
+def sample(temperature: float, texts: int = 20_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Logits whose true probabilities are softmax(logits / temperature), and labels drawn from them."""
+    random = np.random.default_rng(seed)
+    logits = random.normal(size=(texts, 3)) * 2
+    chances = softmax(logits / temperature, axis=1).cumsum(axis=1)
+    return logits, (random.random((texts, 1)) > chances).sum(axis=1)
+
+
+@pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
+def test_finds_the_temperature_that_the_labels_were_drawn_with(temperature):
+    assert fit_temperature(*sample(temperature)) == pytest.approx(temperature, rel=0.05)
+
+
+def test_never_less_likely_than_no_temperature():
+    for seed in range(5):
+        logits, targets = sample(1.0, texts=7, seed=seed)
+        found = fit_temperature(logits, targets)
+
+        def likelihood(t, logits=logits, targets=targets):
+            return np.log(softmax(logits / t, axis=1)[np.arange(7), targets]).mean()
+
+        assert likelihood(found) >= likelihood(1.0)
+
+
+def test_separable_texts_stay_within_bounds():
+    found = fit_temperature(np.eye(3) * 5, np.arange(3))
+    assert 1 / 20.1 < found <= 1.0
+    assert fit_temperature(np.zeros((0, 3)), np.zeros(0, dtype=int)) == 1.0
+
+
+def test_calibration_error_by_hand():
+    # Two texts at confidence 0.9, one right: gap 0.4. Two at 0.6, both right: gap 0.4.
+    probabilities = np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.4, 0.6]])
+    assert expected_calibration_error(probabilities, np.array([0, 1, 1, 1])) == pytest.approx(0.4)
+    assert expected_calibration_error(np.eye(2), np.array([0, 1])) == 0.0
+    assert expected_calibration_error(np.zeros((0, 2)), np.zeros(0, dtype=int)) == 0.0
+
+
+def test_calibrated_probabilities_have_a_small_error():
+    logits, targets = sample(2.5)
+    before = expected_calibration_error(softmax(logits, axis=1), targets)
+    after = expected_calibration_error(softmax(logits / fit_temperature(logits, targets), axis=1), targets)
+    assert before > 0.15
+    assert after < 0.02
