@@ -10,7 +10,7 @@ import pytest
 
 from headwise.cli import resume
 from headwise.cli.resume import cut_chunks
-from headwise.data.read import Row
+from headwise.data.rows import Row
 
 
 @pytest.fixture
