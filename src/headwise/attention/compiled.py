@@ -83,8 +83,8 @@ def prepare(library: str = BANDED) -> Kernels | str:
         if isinstance(module, ModuleType):
             if not _ready(module):
                 _log.info(
-                    "compiling the kernels of attention (%s): once for each machine and version, up to half "
-                    "a minute ...",
+                    "compiling the kernels of attention (%s): once for each machine and version, up to "
+                    "half a minute ...",
                     library.removesuffix("_kernels"),
                 )
             while not _ready(module) and _at_work(module):

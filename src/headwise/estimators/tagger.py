@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
@@ -79,6 +80,8 @@ class TextTagger(TextEstimator):
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
         """Tags of running texts, which are cut into words first, with the characters of each word."""
         check_is_fitted(self, "model_")
+        if isinstance(texts, str):
+            raise TypeError("texts is one text; give a list of texts")
         return self.model_.predict(texts)
 
     def score(self, X: Words, y: Words) -> float:
@@ -107,8 +110,9 @@ def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
 
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
-    if isinstance(row, str) or not all(isinstance(item, str) for item in row):
+    own = () if isinstance(row, str) or not np.iterable(row) else tuple(row)
+    if isinstance(row, str) or not np.iterable(row) or not all(isinstance(item, str) for item in own):
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts")
-    if not len(row):
+    if not own:
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
-    return tuple(map(str, row))
+    return tuple(map(str, own))
