@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
@@ -110,9 +109,12 @@ def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
 
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
-    own = () if isinstance(row, str) or not np.iterable(row) else tuple(row)
-    if isinstance(row, str) or not np.iterable(row) or not all(isinstance(item, str) for item in own):
+    if (
+        isinstance(row, str)
+        or not hasattr(row, "__len__")
+        or not all(isinstance(item, str) for item in row)
+    ):
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts")
-    if not own:
+    if not len(row):
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
-    return tuple(map(str, own))
+    return tuple(map(str, row))
