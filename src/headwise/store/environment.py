@@ -7,11 +7,10 @@ import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.attention import compiled
 
 
 def describe_environment(seed: int | None = None) -> dict[str, Any]:
-    """Versions, machine, threads and the kernels that attention was computed with, as plain data."""
+    """Versions, machine and threads, as plain data."""
     return {
         "headwise": __version__,
         "python": platform.python_version(),
@@ -19,6 +18,5 @@ def describe_environment(seed: int | None = None) -> dict[str, Any]:
         "numpy": np.__version__,
         "platform": platform.platform(),
         "threads": torch.get_num_threads(),
-        "kernels": compiled.describe(),
         "seed": seed,
     }

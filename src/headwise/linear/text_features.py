@@ -1,0 +1,162 @@
+"""Words, word pairs and characters of texts, weighted by TF-IDF: what the linear models read.
+
+Two blocks, each of length 1 for a text: words and pairs of neighbouring words as the tokeniser finds
+them, with punctuation, in lower case; and runs of two to five characters inside words (scikit-learn's
+`char_wb`), which see through inflection, spelling mistakes and words that training has not.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear import hashing
+
+Block = Literal["words", "characters"]
+
+SHORTEST, LONGEST = 2, 5
+"""Runs of characters that are counted."""
+
+_PORTION = 1 << 19  # characters that are read at a time
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The features of one block that count, and how rare they are.
+
+    Attributes:
+        keys: Their hashes, sorted, `[features]`.
+        idf: Inverse document frequency, `ln((1 + texts) / (1 + texts with it)) + 1`, `[features]`.
+    """
+
+    keys: NDArray[np.uint32]
+    idf: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def slots(self) -> NDArray[np.uint64]:
+        """The keys as an open table."""
+        return hashing.table_of(self.keys, _power_of_two(4 * len(self.keys)))
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 1).bit_length()
+
+
+@dataclass(frozen=True)
+class BlockReader:
+    """What is read of texts for one block.
+
+    Attributes:
+        block: Words or characters.
+        tokenizer: Finds the words.
+    """
+
+    block: Block
+    tokenizer: str = "penn"
+
+    def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+        """The numbers of the features of texts, some texts at a time, and where those of each begin and
+        end."""
+        for some in _portions(texts):
+            if self.block == "words":
+                cut = get_tokenizer(self.tokenizer).words
+                words = [hashing.SEPARATOR.join(cut(text)).lower() for text in some]
+                yield hashing.word_hashes(*hashing.codes_of(words))
+            else:
+                codes, ends = hashing.codes_of([text.lower() for text in some])
+                yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
+
+    def fit(
+        self, texts: Sequence[str], *, max_features: int, least_texts: int = 1
+    ) -> tuple[Vocabulary, csr_matrix]:
+        """The features of training texts, the most widespread where there are too many; and the texts in
+        them.
+
+        Args:
+            texts: Training texts.
+            max_features: Most features that are kept.
+            least_texts: Features of fewer texts are left out.
+        """
+        table = _Growing()
+        parts = [table.count(*found) for found in self.hashes(texts)]
+        features, counts, ends = _joined(parts, len(texts))
+        spread = np.bincount(features, minlength=table.known)
+        kept = np.flatnonzero(spread >= least_texts)
+        if len(kept) > max_features:
+            kept = kept[np.argsort(-spread[kept], kind="stable")[:max_features]]
+        kept = kept[np.argsort(table.keys[kept])]
+        new = np.full(table.known, -1, dtype=np.int32)
+        new[kept] = np.arange(len(kept), dtype=np.int32)
+        idf = np.log((1 + len(texts)) / (1 + spread[kept])) + 1
+        vocabulary = Vocabulary(table.keys[kept].copy(), idf.astype(np.float32))
+        features, counts, ends = hashing.keep_features(features, counts, ends, new)
+        return vocabulary, _matrix(features, counts, ends, vocabulary)
+
+    def transform(self, texts: Sequence[str], vocabulary: Vocabulary) -> csr_matrix:
+        """Texts in the features of a vocabulary, `[texts, features]` float32, rows of length 1 (or 0)."""
+        parts = [
+            hashing.count_known(*found, vocabulary.slots, len(vocabulary)) for found in self.hashes(texts)
+        ]
+        return _matrix(*_joined(parts, len(texts)), vocabulary)
+
+
+@dataclass
+class _Growing:
+    """Keys in the order in which they were first seen."""
+
+    keys: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << 15, dtype=np.uint32))
+    known: int = 0
+    slots: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1 << 16, dtype=np.uint64))
+
+    def count(
+        self, hashes: NDArray[np.uint32], bounds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Learn the features of some texts, and count them."""
+        read = 0
+        while True:
+            read, self.known = hashing.add_keys(hashes, read, self.slots, self.keys, self.known)
+            if read == len(hashes):
+                return hashing.count_known(hashes, bounds, self.slots, self.known)
+            self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)])
+            self.slots = hashing.table_of(self.keys[: self.known], 2 * len(self.slots))
+
+
+def _joined(
+    parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]], texts: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """The counts of portions as one."""
+    sizes = [np.diff(ends) for _, _, ends in parts]
+    ends = np.zeros(texts + 1, dtype=np.int64)
+    if parts:
+        np.cumsum(np.concatenate(sizes), out=ends[1:])
+    empty = np.zeros(0, dtype=np.int32)
+    features = np.concatenate([empty, *(part[0] for part in parts)])
+    counts = np.concatenate([empty, *(part[1] for part in parts)])
+    return features, counts, ends
+
+
+def _matrix(
+    features: NDArray[np.int32], counts: NDArray[np.int32], ends: NDArray[np.int64], vocabulary: Vocabulary
+) -> csr_matrix:
+    values = hashing.weigh(features, counts, ends, vocabulary.idf)
+    return csr_matrix((values, features, ends), shape=(len(ends) - 1, len(vocabulary)))
+
+
+def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Texts in turns of about `_PORTION` characters, so that the memory beside the result is bounded."""
+    start = characters = 0
+    for place, text in enumerate(texts):
+        characters += len(text)
+        if characters >= _PORTION:
+            yield texts[start : place + 1]
+            start, characters = place + 1, 0
+    if start < len(texts):
+        yield texts[start:]

@@ -1,0 +1,82 @@
+"""LinearModel: a linear classifier of texts as arrays; numpy and Numba alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+
+from headwise.linear.solver import Floats, Machine, Rows
+from headwise.linear.text_features import Block, BlockReader, Vocabulary
+
+
+@dataclass(frozen=True)
+class DenseScale:
+    """How vectors of texts enter: less their mean, of length `weight`.
+
+    Attributes:
+        mean: Of the training texts' vectors, `[size]`.
+        weight: Their length; words and characters have 1 each.
+    """
+
+    mean: Floats
+    weight: float
+
+    def __call__(self, vectors: NDArray) -> Floats:
+        """`[texts, size]` -> likewise."""
+        away = np.asarray(vectors, dtype=np.float32) - self.mean
+        lengths = np.linalg.norm(away, axis=1, keepdims=True)
+        return np.asarray(away * (self.weight / np.maximum(lengths, 1e-12)), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Linear scores of labels from words, characters and perhaps vectors of texts.
+
+    Attributes:
+        blocks: The vocabulary of each block that it reads.
+        machine: The weights, of all blocks one after the other; temperature included.
+        classes: Number of labels.
+        tokenizer: Finds the words.
+        scale: Of vectors; None where it reads none.
+    """
+
+    blocks: Mapping[Block, Vocabulary]
+    machine: Machine
+    classes: int
+    tokenizer: str = "penn"
+    scale: DenseScale | None = None
+
+    def rows(self, texts: Sequence[str], dense: NDArray | None = None) -> Rows:
+        """Texts as it reads them."""
+        parts = [
+            BlockReader(name, self.tokenizer).transform(texts, own) for name, own in self.blocks.items()
+        ]
+        vectors = np.zeros((len(texts), 0), dtype=np.float32)
+        if self.scale is not None:
+            if dense is None:
+                raise ValueError("this linear model reads vectors of texts beside their words")
+            vectors = self.scale(dense)
+        return Rows(beside(parts, len(texts)), vectors)
+
+    def scores(self, texts: Sequence[str], dense: NDArray | None = None) -> Floats:
+        """Calibrated logits, `[texts, classes]`.
+
+        Args:
+            texts: Any texts.
+            dense: Their vectors, if the model reads any, `[texts, size]`.
+        """
+        return both(self.machine.scores(self.rows(texts, dense)), self.classes)
+
+
+def both(scores: Floats, classes: int) -> Floats:
+    """Scores of all labels; of two labels the machine has those of the second alone."""
+    return np.hstack([-scores, scores]) / np.float32(2) if classes == 2 else scores
+
+
+def beside(parts: Sequence[csr_matrix], texts: int) -> csr_matrix:
+    """Blocks of features side by side, `[texts, features]` float32."""
+    if not parts:
+        return csr_matrix((texts, 0), dtype=np.float32)
+    return parts[0] if len(parts) == 1 else csr_matrix(hstack(parts, format="csr", dtype=np.float32))

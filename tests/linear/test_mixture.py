@@ -1,0 +1,96 @@
+"""A mixture does not lose to its best member."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from headwise.linear.mixture import fit_mixture
+
+
+def member(targets: np.ndarray, classes: int, strength: float, seed: int, scale: float = 1.0) -> np.ndarray:
+    """Noisy logits that point to the target."""
+    random = np.random.default_rng(seed)
+    return scale * (strength * np.eye(classes)[targets] + random.normal(size=(len(targets), classes)))
+
+
+def loss(logits: np.ndarray, targets: np.ndarray) -> float:
+    return -log_softmax(logits, axis=1)[np.arange(len(targets)), targets].mean()
+
+
+def targets_of(texts: int, classes: int) -> np.ndarray:
+    return np.random.default_rng(9).integers(0, classes, texts)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_finds_the_temperature(classes):
+    targets = targets_of(2000, classes)
+    found = fit_mixture([member(targets, classes, 2.0, 0, scale=7.0)], targets)
+    # The logarithm of the odds of normal noise around a strength of 2 is 2.
+    assert found.weights[0] * 7.0 == pytest.approx(2.0, rel=0.1)
+    assert found.shares == (1.0,)
+    assert found.loss == pytest.approx(found.alone[0])
+
+
+def test_independent_members_are_better_together_and_scales_do_not_matter():
+    targets = targets_of(800, 3)
+    members = [member(targets, 3, 1.5, 0), member(targets, 3, 1.5, 1, scale=30.0)]
+    found = fit_mixture(members, targets)
+    assert found.loss < min(found.alone) - 0.05
+    assert found.shares[0] == pytest.approx(0.5, abs=0.07)
+    mixed = found.mix(members)
+    assert loss(mixed, targets) == pytest.approx(found.loss, abs=0.01)
+
+
+@pytest.mark.parametrize("texts", [60, 800])
+def test_a_member_of_noise_is_dropped(texts):
+    targets = targets_of(texts, 4)
+    members = [member(targets, 4, 2.5, 0), member(targets, 4, 0.0, 1)]
+    found = fit_mixture(members, targets)
+    assert found.weights[1] == 0
+    assert found.shares == (1.0, 0.0)
+    np.testing.assert_allclose(found.mix(members), found.weights[0] * members[0], rtol=1e-5)
+
+
+def test_a_copy_is_dropped_or_shares():
+    targets = targets_of(300, 3)
+    own = member(targets, 3, 1.5, 0)
+    found = fit_mixture([own, own], targets)
+    assert found.loss == pytest.approx(found.alone[0], abs=0.01)
+
+
+def test_perfect_members_do_not_explode():
+    targets = targets_of(40, 2)
+    perfect = 1e-3 * np.eye(2)[targets]
+    found = fit_mixture([perfect, 5 * np.eye(2)[targets]], targets)
+    assert np.isfinite(found.weights).all()
+    chances = log_softmax(found.mix([perfect, 5 * np.eye(2)[targets]]), axis=1).max(axis=1)
+    assert np.exp(chances).max() < 0.999
+
+
+@pytest.mark.parametrize("texts", [0, 1, 2])
+def test_hardly_any_texts(texts):
+    targets = targets_of(texts, 3)
+    members = [member(targets, 3, 1.0, 0), member(targets, 3, 1.0, 1)]
+    found = fit_mixture(members, targets)
+    assert np.isfinite(found.mix(members)).all()
+    assert sum(found.shares) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("held", [40, 250])
+def test_hardly_ever_below_the_best_member(held):
+    """Members of all strengths, correlated or not: fitted on few texts, judged on many."""
+    behind = []
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        targets = random.integers(0, 3, held + 4000)
+        shared = random.normal(size=(len(targets), 3))
+        members = []
+        for _ in range(2):
+            noise = random.normal(size=shared.shape)
+            mixed = 0.6 * shared + 0.8 * noise if seed % 2 else noise
+            members.append(random.uniform(0.5, 20) * (random.uniform(0, 2) * np.eye(3)[targets] + mixed))
+        found = fit_mixture([member[:held] for member in members], targets[:held])
+        right = [(own[held:].argmax(1) == targets[held:]).mean() for own in [*members, found.mix(members)]]
+        behind.append(100 * (max(right[:2]) - right[2]))
+    assert np.mean(behind) < 0.0
+    assert np.max(behind) < (4.0 if held == 40 else 1.5)

@@ -1,0 +1,69 @@
+"""All labels at once, against liblinear one by one."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, hstack, random_array
+from sklearn.svm import LinearSVC
+
+from headwise.linear import solver
+from headwise.linear.solver import Rows, solve
+
+
+@pytest.fixture(autouse=True)
+def exact(monkeypatch):
+    monkeypatch.setattr(solver, "TOLERANCE", 1e-5)
+    monkeypatch.setattr(solver, "MOST_TURNS", 3000)
+
+
+def problem(columns: int, texts: int = 80, features: int = 40, size: int = 0):
+    random = np.random.default_rng(3)
+    sparse = csr_matrix(random_array((texts, features), density=0.2, rng=random, dtype=np.float32))
+    dense = random.normal(size=(texts, size)).astype(np.float32)
+    targets = random.integers(0, max(columns, 2), texts)
+    labels = np.arange(columns) if columns > 1 else np.array([1])
+    return Rows(sparse, dense), np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
+
+
+def liblinear(matrix, signs, costs):
+    machine = LinearSVC(C=1.0, tol=1e-7, max_iter=100_000, random_state=0)
+    return machine.fit(matrix, signs, sample_weight=costs).decision_function(matrix)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("size", [0, 4])
+def test_equals_liblinear(columns, size):
+    rows, signs = problem(columns, size=size)
+    costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
+    found = solve(rows, signs, costs).scores(rows)
+    matrix = csr_matrix(hstack([rows.sparse, rows.dense]))
+    for column in range(columns):
+        peer = liblinear(matrix, signs[:, column], costs[:, column])
+        np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_ratios_scale_the_features(columns):
+    rows, signs = problem(columns)
+    ratios = np.random.default_rng(1).uniform(0.3, 2.0, (40, columns)).astype(np.float32)
+    costs = np.ones((80, 1), dtype=np.float32)
+    found = solve(rows, signs, costs, ratios=ratios).scores(rows)
+    for column in range(columns):
+        scaled = csr_matrix(rows.sparse.multiply(ratios[:, column]))
+        peer = liblinear(scaled, signs[:, column], np.ones(80))
+        np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
+
+
+def test_texts_without_cost_are_as_if_they_were_not_there():
+    rows, signs = problem(3)
+    costs = np.ones((80, 1), dtype=np.float32)
+    costs[50:] = 0
+    some = np.arange(50)
+    whole, part = solve(rows, signs, costs), solve(rows.take(some), signs[:50], costs[:50])
+    np.testing.assert_allclose(whole.weights, part.weights, atol=2e-4)
+
+
+def test_nothing_to_learn_from():
+    rows, signs = problem(3)
+    none = np.zeros(0, dtype=np.int64)
+    machine = solve(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
+    np.testing.assert_array_equal(machine.scores(rows), 0)

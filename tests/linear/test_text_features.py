@@ -1,0 +1,113 @@
+"""Words and runs of characters against scikit-learn's TF-IDF."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear import text_features
+from headwise.linear.hashing import character_hashes, codes_of, word_hashes
+from headwise.linear.text_features import BlockReader
+
+ALL = 10**9
+texts = st.lists(st.text(alphabet="abcÄß. \t\u00a0\u2003\U0001f600!", max_size=30), min_size=1, max_size=8)
+
+
+def compare(ours, theirs):
+    """The features stand in another order: compare what does not depend on it."""
+    ours, theirs = ours.toarray(), theirs.toarray()
+    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-5)
+    np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(theirs, axis=1), atol=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts, texts)
+def test_characters_are_those_of_scikit_learn(train, other):
+    reader = BlockReader("characters")
+    vocabulary, fitted = reader.fit(train, max_features=ALL)
+    if not len(vocabulary):
+        assert not any(text.strip() for text in train)
+        return
+    peer = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True)
+    compare(fitted, peer.fit_transform(train))
+    compare(reader.transform(other, vocabulary), peer.transform(other))
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts, texts)
+def test_words_are_those_of_scikit_learn(train, other):
+    reader = BlockReader("words")
+    vocabulary, fitted = reader.fit(train, max_features=ALL)
+    if not len(vocabulary):
+        assert not any(text.strip() for text in train)
+        return
+    words = get_tokenizer("penn").words
+    peer = TfidfVectorizer(
+        tokenizer=lambda text: [word.lower() for word in words(text)],
+        lowercase=False,
+        token_pattern=None,
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+    )
+    compare(fitted, peer.fit_transform(train))
+    compare(reader.transform(other, vocabulary), peer.transform(other))
+
+
+def test_case_does_not_matter_and_order_does():
+    reader = BlockReader("words")
+    vocabulary, _ = reader.fit(["not good, bad", "bad, not good"], max_features=ALL)
+    same = reader.transform(["NOT Good, bad", "not good, bad"], vocabulary)
+    assert (same[0] != same[1]).nnz == 0
+    assert (reader.transform(["good not bad"], vocabulary) != same[0]).nnz > 0
+
+
+@pytest.mark.parametrize("block", ["words", "characters"])
+def test_portions_are_bounded_and_change_nothing(block, monkeypatch):
+    reader = BlockReader(block)
+    found = ["a few words", "", "and many more of them", "x", "", "the end, the end"]
+    vocabulary, whole = reader.fit(found, max_features=ALL)
+    monkeypatch.setattr(text_features, "_PORTION", 15)
+    other, parts = reader.fit(found, max_features=ALL)
+    np.testing.assert_array_equal(vocabulary.keys, other.keys)
+    assert (whole != parts).nnz == 0
+    assert whole.shape[0] == len(found)
+    assert whole[1].nnz == 0
+
+
+def test_keeps_the_most_widespread_and_grows_beyond_the_first_table():
+    random = np.random.default_rng(0)
+    found = ["every text " + " ".join(map(str, random.integers(0, 10**7, 300))) for _ in range(300)]
+    reader = BlockReader("words")
+    vocabulary, matrix = reader.fit(found, max_features=ALL)
+    assert len(vocabulary) > 100_000
+    assert matrix.nnz == len(reader.transform(found, vocabulary).data)
+    few, matrix = reader.fit(found, max_features=3)
+    assert matrix.getnnz(axis=1).tolist() == [3] * 300
+    np.testing.assert_allclose(few.idf, 1.0)
+    assert len(reader.fit(found, max_features=ALL, least_texts=2)[0]) < len(vocabulary)
+
+
+def test_no_texts_and_texts_without_words():
+    reader = BlockReader("characters")
+    vocabulary, matrix = reader.fit([], max_features=ALL)
+    assert matrix.shape == (0, 0)
+    assert reader.transform(["text", " "], vocabulary).shape == (2, 0)
+
+
+def test_hashes_do_not_change():
+    """They stand in saved models."""
+    words, _ = word_hashes(*codes_of(["not\x1fgood"]))
+    characters, bounds = character_hashes(*codes_of(["good", "", "é"]), 2, 5)
+    assert words.tolist() == WORDS
+    assert characters[:3].tolist() == CHARACTERS
+    assert bounds.tolist() == [0, 14, 14, 17]
+
+
+def test_lone_surrogates_are_characters_too():
+    assert BlockReader("characters").fit(["\ud800"], max_features=ALL)[1].nnz > 0
+
+
+WORDS = [2705907211, 3024724216, 2838804907]
+CHARACTERS = [3388422596, 232724507, 3795130090]

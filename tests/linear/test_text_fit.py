@@ -1,0 +1,141 @@
+"""fit_linear: choices, out-of-fold scores, weights, soft labels, vectors."""
+
+import numpy as np
+import pytest
+
+from headwise.linear import text_fit
+from headwise.linear.text_fit import LinearSettings, fit_linear
+
+TOPICS = ["the harbour and its boats", "a garden of roses", "engines with gears", "snow upon mountains"]
+FIXED = LinearSettings(strength=1.0)
+
+
+def corpus(
+    classes: int, texts: int = 120, seed: int = 0, noise: float = 0.0
+) -> tuple[list[str], np.ndarray]:
+    random = np.random.default_rng(seed)
+    targets = random.integers(0, classes, texts)
+    shown = np.where(random.random(texts) < noise, random.integers(0, classes, texts), targets)
+    words = [topic.split() for topic in TOPICS]
+    found = [" ".join(random.choice(words[label], 3)) + f" number {random.integers(99)}" for label in shown]
+    return found, targets
+
+
+def accuracy(scores: np.ndarray, targets: np.ndarray) -> float:
+    return float((scores.argmax(axis=1) == targets).mean())
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_learns_and_says_how_well(classes):
+    texts, targets = corpus(classes, noise=0.3, texts=300)
+    found = fit_linear(texts, targets, classes)
+    other, others = corpus(classes, noise=0.3, seed=1, texts=600)
+    scores = found.model.scores(other)
+    assert scores.shape == (600, classes)
+    assert found.oof_scores.shape == (300, classes)
+    assert found.cv_score == accuracy(found.oof_scores, targets)
+    assert accuracy(scores, others) == pytest.approx(found.cv_score, abs=0.08)
+    assert accuracy(scores, others) > 0.6
+    # Calibrated: as sure as it is right.
+    chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert chances.max(axis=1).mean() == pytest.approx(accuracy(scores, others), abs=0.08)
+
+
+def test_the_same_data_give_the_same_model():
+    texts, targets = corpus(3)
+    one, other = fit_linear(texts, targets, 3), fit_linear(texts, targets, 3)
+    np.testing.assert_array_equal(one.oof_scores, other.oof_scores)
+    np.testing.assert_array_equal(one.model.machine.weights, other.model.machine.weights)
+
+
+def test_out_of_fold_scores_do_not_know_the_label():
+    """Of random labels nothing can be learned."""
+    texts = [f"text {n} word{n} other{n}" for n in range(200)]
+    targets = np.random.default_rng(0).integers(0, 2, 200)
+    found = fit_linear(texts, targets, 2, settings=FIXED)
+    assert accuracy(found.oof_scores, targets) < 0.65
+    assert accuracy(found.model.scores(texts), targets) > 0.9
+
+
+def test_class_weights_move_the_border():
+    texts, targets = corpus(2, noise=0.4, texts=400)
+    plain = fit_linear(texts, targets, 2, settings=FIXED).model.scores(texts)
+    heavy = fit_linear(texts, targets, 2, settings=FIXED, class_weight=np.array([1.0, 8.0])).model.scores(
+        texts
+    )
+    assert (heavy.argmax(1) == 1).mean() > (plain.argmax(1) == 1).mean() + 0.1
+
+
+def test_a_weight_is_as_many_texts():
+    texts, targets = corpus(3, noise=0.3)
+    weights = np.random.default_rng(1).integers(1, 4, len(texts))
+    weighed = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights, folds=1)
+    # The weights are relative: the same cost is three texts of a third of the strength each.
+    half = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights / 3, folds=1)
+    np.testing.assert_allclose(weighed.model.machine.weights, half.model.machine.weights, atol=1e-6)
+    none = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=(targets != 2) + 0.0, folds=1)
+    assert not (none.model.scores(texts).argmax(1) == 2).any()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_certain_soft_labels_are_labels(classes):
+    texts, targets = corpus(classes, noise=0.3)
+    hard = fit_linear(texts, targets, classes, settings=FIXED).model.scores(texts)
+    soft = fit_linear(texts, np.eye(classes)[targets], classes, settings=FIXED).model.scores(texts)
+    np.testing.assert_allclose(soft, hard, atol=0.15)
+
+
+def test_soft_labels_are_learned_as_they_are():
+    texts, targets = corpus(2, texts=300)
+    shares = np.where(targets == 1, 0.9, 0.4)
+    found = fit_linear(
+        texts, np.stack([1 - shares, shares], axis=1), 2, settings=LinearSettings(strength=10)
+    )
+    machine = found.model.machine.scores(found.model.rows(texts))[:, 0]
+    assert machine[targets == 0].mean() < 0 < machine[targets == 1].mean()
+    assert abs(machine[targets == 0].mean()) < machine[targets == 1].mean() / 2
+
+
+def test_vectors_stand_beside_the_words():
+    random = np.random.default_rng(0)
+    targets = random.integers(0, 3, 150)
+    texts = [f"nothing {n} to{n} read{n}" for n in range(150)]
+    vectors = (np.eye(3)[targets] + 0.3 * random.normal(size=(150, 3))).astype(np.float32) + 50
+    found = fit_linear(texts, targets, 3, dense=vectors)
+    assert found.settings.dense > 0
+    assert found.cv_score > 0.9
+    assert accuracy(found.model.scores(texts, vectors), targets) > 0.95
+    with pytest.raises(ValueError, match="vectors"):
+        found.model.scores(texts)
+
+
+def test_many_texts_are_compared_on_some_that_are_held_out(monkeypatch):
+    monkeypatch.setattr(text_fit, "MOST_CROSSED", 50)
+    monkeypatch.setattr(text_fit, "MOST_COMPARED", 100)
+    texts, targets = corpus(3, noise=0.2, texts=300)
+    found = fit_linear(texts, targets, 3)
+    assert found.cv_score > 0.7
+    assert found.oof_scores.shape == (300, 3)
+
+
+def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
+    monkeypatch.setattr(text_fit, "MOST_WORK", 1.0)
+    texts, targets = corpus(3)
+    found = fit_linear(texts, targets, 3)
+    assert found.settings == LinearSettings()
+    assert found.cv_score > 0.9
+
+
+def test_few_features_are_kept_for_many_labels(monkeypatch):
+    monkeypatch.setattr(text_fit, "LEAST_FEATURES", 10)
+    monkeypatch.setattr(text_fit, "MOST_BYTES", 700)
+    texts, targets = corpus(4)
+    found = fit_linear(texts, targets, 4, settings=FIXED)
+    assert sum(map(len, found.model.blocks.values())) <= 700 / 10
+
+
+@pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])
+def test_hardly_anything_to_learn_from(texts):
+    found = fit_linear(texts, np.arange(len(texts)), 2)
+    assert found.model.scores(["one", ""]).shape == (2, 2)
+    assert np.isfinite(found.oof_scores).all()
