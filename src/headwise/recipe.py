@@ -13,6 +13,7 @@ from typing import Any
 
 from headwise.config import check_range, from_dict, to_dict, unknown
 from headwise.data.options import ReadOptions
+from headwise.data.split import SplitConfig
 from headwise.data.tasks import DATA
 from headwise.errors import ConfigError
 from headwise.models.model_config import CONFIGS, ModelConfig
@@ -24,23 +25,6 @@ DEFAULT_TASK = "classify"
 _OTHER_ENCODERS = {"language-model": "transformer"}
 """The encoders that other tasks begin with: the Multi-Scale Transformer looks to both sides."""
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
-
-
-@dataclass(frozen=True)
-class SplitConfig:
-    """How a file is split where no dev or test file is given."""
-
-    dev: float = 0.15
-    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
-    test: float = 0.15
-    """Share of the training file for the test; 0 for no test."""
-    seed: int = 0
-    """Another seed gives another split; the training seed does not change it."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "dev", "test", low=0, high=1, open=True)
-        if self.dev + self.test >= 1:
-            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from headwise.cli.prediction_file import Layout, OutputError, choose_form, open_output
 from headwise.data.options import ReadOptions
-from headwise.data.read import Row, read_rows
+from headwise.data.read import read_rows
+from headwise.data.rows import Row
 
 PROBABILITIES = np.array([0.123456789, 0.876543211])
 
@@ -169,4 +170,4 @@ def test_a_jsonl_record_is_one_line_for_everybody():
     rows = rows_of({"text": "a\u2028b\u2029c\x85d\ne\x0bf\x1cg"})
     record = Layout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
     assert len(record.splitlines()) == 1
-    assert json.loads(record)["text"] == rows[0].text
+    assert json.loads(record)["text"] == rows[0].item

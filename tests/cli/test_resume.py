@@ -10,7 +10,7 @@ import pytest
 
 from headwise.cli import resume
 from headwise.cli.resume import cut_chunks
-from headwise.data.read import Row
+from headwise.data.rows import Row
 
 
 @pytest.fixture
@@ -173,3 +173,18 @@ def test_stopped_with_control_c(spawn, model, table, tmp_path):
     assert process.returncode == 130
     assert b"texts; the same command with --resume" in err
     assert b"Traceback" not in err
+
+
+def test_a_file_of_predictions_waits_for_the_kernels(run, model, table, tmp_path, monkeypatch):
+    """Or what is written before and after an interruption would be computed in different ways."""
+    import headwise.attention.compiled as compiled
+
+    table(tmp_path / "in.csv", 5)
+    found = []
+    kernels = compiled.kernels
+    monkeypatch.setattr(compiled, "kernels", lambda *own: found.append(compiled._waiting) or kernels(*own))
+    assert run("predict", model, "in.csv", "-o", "out.csv")[0] == 0
+    assert set(found) == {1}
+    found.clear()
+    assert run("predict", model, "in.csv")[0] == 0
+    assert set(found) == {0}

@@ -147,12 +147,12 @@ def test_rows_to_predict(write):
     path = write("a.tsv", "id\ts1\ts2\n7\ta b\tc d\n8\te f\tg h\n")
     rows = read_pair_rows(path)
     assert rows.columns == PairColumns("s1", "s2", None)
-    assert [(row.fields["id"], row.pair) for row in rows] == [
+    assert [(row.fields["id"], row.item) for row in rows] == [
         ("7", Pair("a b", "c d", None, 2)),
         ("8", Pair("e f", "g h", None, 3)),
     ]
     assert read_pair_rows(path, PairOptions(label_column="gold")).columns.label is None
-    labels = [row.pair.label for row in read_pair_rows(write("b.jsonl", jsonl(SNLI)))]
+    labels = [row.item.label for row in read_pair_rows(write("b.jsonl", jsonl(SNLI)))]
     assert labels == ["neutral", None, "entailment", None, "neutral"]
 
 

@@ -119,20 +119,20 @@ def test_rows_keep_all_fields_in_order(write):
     assert rows.columns == Columns("text")
     first, second = rows
     assert list(first.fields.items()) == [("id", 7), ("text", "a"), ("tags", ["x"])]
-    assert (first.line, first.text, first.label) == (1, "a", None)
+    assert (first.line, first.item.text, first.item.label) == (1, "a", None)
     assert list(second.fields) == ["text", "id"]
 
 
 def test_rows_have_labels_where_there_are_some(write):
     rows = list(read_rows(write("a.csv", "text,label\na,x\nb, \n")))
-    assert [row.label for row in rows] == ["x", None]
+    assert [row.item.label for row in rows] == ["x", None]
     asked = ReadOptions(text_column="text", label_column="label")
-    assert [row.label for row in read_rows(write("b.csv", "text\na\n"), asked)] == [None]
+    assert [row.item.label for row in read_rows(write("b.csv", "text\na\n"), asked)] == [None]
 
 
 def test_rows_of_plain_text(write):
     rows = list(read_rows(write("a.txt", "a, b\n\nc\n")))
-    assert [(row.line, row.text) for row in rows] == [(1, "a, b"), (2, ""), (3, "c")]
+    assert [(row.line, row.item.text) for row in rows] == [(1, "a, b"), (2, ""), (3, "c")]
 
 
 def test_rows_come_while_a_pipe_is_still_open(monkeypatch):
@@ -149,7 +149,7 @@ def test_rows_come_while_a_pipe_is_still_open(monkeypatch):
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
     rows = iter(read_rows("-", ReadOptions(format="text")))
-    assert next(rows).text == "text 0"
+    assert next(rows).item.text == "text 0"
     assert next(Endless.lines) < 5
     guessed = read_rows("-")
     assert guessed.format == "text"

@@ -1,23 +1,26 @@
 """The compiled kernels of attention: loaded from Numba's cache, or compiled beside the process.
 
 Compiling takes fifteen to thirty seconds for each library, once for each machine and version; loading
-takes less than one. Nobody waits for the former: a process that finds nothing compiled has it done by
-another one in the background, and works without. It keeps to that until it ends, so that its results do
-not depend on when the compiler was done.
+takes less than one. What has to come out the same every time, a training or a file of predictions that can
+be gone on with, waits for the former (`waiting`). Nobody else does: a process that finds nothing compiled
+has it done by another one in the background, and works without. It keeps to that until it ends or has to
+wait, so that its results do not depend on when the compiler was done.
 
-The environment variable HEADWISE_KERNELS says otherwise: `wait` compiles at once, `off` never uses them.
+The environment variable HEADWISE_KERNELS says otherwise: `wait` compiles at once, `background` never waits,
+`off` never uses them.
 """
 
 import contextlib
 import hashlib
 import importlib
+import logging
 import os
 import platform
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -34,14 +37,17 @@ _SOURCES = {
 Kernels = ModuleType
 """A library whose functions, those in its `SIGNATURES`, are compiled."""
 
+_LATER = "its kernels are being compiled for the next process"
+_log = logging.getLogger(__name__)
 _lock = threading.RLock()
 _decisions: dict[str, Kernels | str] = {}
 _compilers: dict[str, subprocess.Popen[bytes]] = {}
+_waiting = 0  # how often `waiting` has been entered
 
 
 def kernels(library: str = BANDED) -> Kernels | str:
     """The kernels, or why this process does without them. The answer stays the same for a process, unless
-    it calls `prepare`."""
+    it calls `prepare` or comes into `waiting`."""
     found = _decisions.get(library)
     if found is None:
         with _lock:
@@ -49,6 +55,22 @@ def kernels(library: str = BANDED) -> Kernels | str:
                 _decisions[library] = _decide(library)
             found = _decisions[library]
     return found
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """Within this, kernels that are asked for are waited for, so that what is computed does not depend on
+    whether somebody has compiled them before. That is said in a message to this module's logger."""
+    global _waiting
+    with _lock:
+        _waiting += 1
+        for library in [name for name, found in _decisions.items() if found == _LATER]:
+            del _decisions[library]
+    try:
+        yield
+    finally:
+        with _lock:
+            _waiting -= 1
 
 
 def prepare(library: str = BANDED) -> Kernels | str:
@@ -59,15 +81,33 @@ def prepare(library: str = BANDED) -> Kernels | str:
             return found
         module = _module(library)
         if isinstance(module, ModuleType):
+            if not _ready(module):
+                _log.info(
+                    "compiling the kernels of attention (%s): once for each machine and version, up to "
+                    "half a minute ...",
+                    library.removesuffix("_kernels"),
+                )
             while not _ready(module) and _at_work(module):
                 time.sleep(0.1)
-        _decisions[library] = module if isinstance(module, str) else _load(module)
+        _decisions[library] = module if isinstance(module, str) else _claimed(module)
         return _decisions[library]
 
 
 def decisions() -> dict[str, bool]:
     """Which libraries this process has asked for so far, and whether it computes with them."""
     return {library: isinstance(found, ModuleType) for library, found in _decisions.items()}
+
+
+def describe() -> dict[str, str]:
+    """The same in words: what the kernels are compiled by and for, or why this process does without."""
+    found = {library: decided for library, decided in _decisions.items() if isinstance(decided, str)}
+    if len(found) < len(_decisions):
+        import llvmlite.binding as llvm
+        import numba
+
+        by = f"compiled by Numba {numba.__version__} for {llvm.get_host_cpu_name()}"
+        found |= {library: by for library in _decisions if library not in found}
+    return dict(sorted(found.items()))
 
 
 def follow(decided: Mapping[str, bool]) -> None:
@@ -83,7 +123,7 @@ def follow(decided: Mapping[str, bool]) -> None:
 
 
 def _decide(library: str) -> Kernels | str:
-    mode = os.environ.get(VARIABLE, "background")
+    mode = os.environ.get(VARIABLE) or ("wait" if _waiting else "background")
     if mode == "off":
         return f"it is switched off by {VARIABLE}=off"
     if mode == "wait":
@@ -124,6 +164,21 @@ def _load(module: ModuleType) -> Kernels:
     if not found:
         _note(module)
     return module
+
+
+def _claimed(module: ModuleType) -> Kernels:
+    """The kernels; where they have to be compiled, others are told to wait for them."""
+    if _ready(module):
+        return _load(module)
+    claim = _claim(module)
+    with contextlib.suppress(OSError):
+        claim.parent.mkdir(parents=True, exist_ok=True)
+        _sign(claim)
+    try:
+        return _load(module)
+    finally:
+        with contextlib.suppress(OSError):
+            claim.unlink()
 
 
 def _name(module: ModuleType) -> str:
@@ -170,21 +225,38 @@ def _note(module: ModuleType) -> None:
         part.replace(mark)
 
 
+def _claim(module: ModuleType) -> Path:
+    """The file which says that somebody is compiling the kernels, and who."""
+    return _mark(module).with_suffix(".claim")
+
+
+def _sign(claim: Path) -> None:
+    claim.write_text(f"{os.getpid()} {platform.node()}")
+
+
 def _at_work(module: ModuleType) -> bool:
-    """Whether a compiler has been started and not yet ended."""
-    claim = _mark(module).with_suffix(".claim")
+    """Whether a compiler has been started and not yet ended, as far as can be seen."""
+    claim = _claim(module)
     try:
-        return time.time() - claim.stat().st_mtime < _STALE
-    except OSError:
+        process, _, machine = claim.read_text().partition(" ")
+        age = time.time() - claim.stat().st_mtime
+    except (OSError, ValueError):
         return False
+    if process.isdigit() and machine == platform.node() and os.name == "posix":
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            return False
+        except (OSError, OverflowError):
+            pass
+    return age < _STALE
 
 
 def _compile_in_background(module: ModuleType) -> str:
     """Start the compiler, if no other process has; returns why this process does without."""
-    told = "its kernels are being compiled for the next process"
     if _at_work(module):
-        return told
-    claim = _mark(module).with_suffix(".claim")
+        return _LATER
+    claim = _claim(module)
     arguments = f"{_name(module)!r}, {str(claim)!r}"
     code = f"from headwise.attention import compiled; compiled.compile_for_others({arguments})"
     paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -206,7 +278,7 @@ def _compile_in_background(module: ModuleType) -> str:
         return f"its kernels cannot be compiled in the background ({error}); call prepare()"
     compiler.returncode = 0  # nobody waits for it: without this, Python warns that it still runs
     _compilers[_name(module)] = compiler
-    return told
+    return _LATER
 
 
 def compile_for_others(library: str, claim: str) -> None:
@@ -214,6 +286,8 @@ def compile_for_others(library: str, claim: str) -> None:
     if hasattr(os, "nice"):
         os.nice(10)
     try:
+        with contextlib.suppress(OSError):
+            _sign(Path(claim))
         module = _module(library)
         if isinstance(module, ModuleType):
             _load(module)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from cyclopts import App, CycloptsError, UnknownCommandError
 
 from headwise import __version__
-from headwise.cli.console import fail
+from headwise.cli.console import fail, telling
 from headwise.errors import HeadwiseError
 
 COMMANDS = {
@@ -63,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        result = build_app(words[0] if words else "")(words)
+        with telling():
+            result = build_app(words[0] if words else "")(words)
         sys.stdout.flush()  # here, where a closed pipe is still to be caught
         return result if isinstance(result, int) else 0
     except CycloptsError as error:

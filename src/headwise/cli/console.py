@@ -1,5 +1,9 @@
 """Where the commands write to: results to standard output, everything else to standard error."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.text import Text
 
@@ -27,6 +31,25 @@ def warn(text: str) -> None:
 def fail(text: str) -> None:
     """Why the command stops."""
     _say(Text.assemble(("error ", "bold red"), (visible(text), "red")))
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Within this, what the package logs is told to the user."""
+    log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def _say(text: Text) -> None:

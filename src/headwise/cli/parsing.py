@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headwise.cli.console import warn
-from headwise.data.read import Row
+from headwise.data.rows import Row
 from headwise.errors import ConfigError
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import CachedParser, new_parser
@@ -29,7 +29,7 @@ def with_heads(rows: Iterator[Row], path: Path) -> Iterator[Row]:
             raise HeadsError(
                 f"{path}: {number - 1:,} parses, but the file to predict has more", code="HW234"
             )
-        yield replace(row, heads=heads)
+        yield replace(row, item=replace(row.item, heads=heads))
     if next(parses, None) is not None:
         raise HeadsError(f"{path}: more parses than the {number:,} records to predict", code="HW234")
 

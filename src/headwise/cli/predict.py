@@ -3,11 +3,13 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from headwise.attention import compiled
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
 from headwise.cli.parsing import tell_trouble, use_pipeline
@@ -84,7 +86,9 @@ def predict(
         batch_tokens=batch_tokens,
         read=given(read),
     )
-    code = TASKS[loaded.config.task].predict(request)
+    # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
+    with compiled.waiting() if output is not None else nullcontext():
+        code = TASKS[loaded.config.task].predict(request)
     tell_trouble(loaded)
     return code
 

@@ -1,7 +1,6 @@
 """`headwise predict` for bags of instances: a label for each bag of a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,37 +10,17 @@ from headwise.cli.predict_texts import Labeller, predict_rows, summarise
 from headwise.cli.prediction_file import Layout
 from headwise.cli.requests import PredictRequest
 from headwise.config import from_dict
-from headwise.data.bags import Bag, BagOptions, read_bags
+from headwise.data.bags import BagOptions, read_bags
+from headwise.data.rows import Row
 from headwise.errors import ConfigError
 from headwise.models.bag_model import Instances
-
-
-@dataclass(frozen=True)
-class BagRow:
-    """A bag to predict, as `headwise.data.read.Row`."""
-
-    bag: Bag
-
-    @property
-    def line(self) -> int:
-        return self.bag.line
-
-    @property
-    def fields(self) -> dict[str, object]:
-        """What stands before the prediction."""
-        return {"bag": self.bag.id, "instances": len(self.bag.instances)}
-
-    @property
-    def example(self) -> Instances:
-        """What the model reads."""
-        return self.bag.instances
 
 
 class BagLabeller(Labeller):
     """A model of bags at work."""
 
     def probabilities(self, rows: Sequence[Any]) -> np.ndarray:
-        logits = self.model.logits([row.example for row in rows], batch_tokens=self.batch_tokens)
+        logits = self.model.logits([row.item.instances for row in rows], batch_tokens=self.batch_tokens)
         probabilities = self.model.probabilities(logits)
         self.tally.labels.update(self.model.labels[number] for number in probabilities.argmax(axis=1))
         return probabilities
@@ -60,7 +39,13 @@ def predict(request: PredictRequest) -> int:
     for line in data.notes:
         note(line)
     labeller = BagLabeller(model, request.batch_tokens)
-    rows: Any = iter([BagRow(bag) for bag in data.bags])
-    predict_rows(request, rows, labeller, Layout.of, model.predict_proba)
+    rows: Any = iter(
+        [Row(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.bags]
+    )
+
+    def again(bags: Sequence[Any]) -> np.ndarray:
+        return model.predict_proba([bag.instances for bag in bags])
+
+    predict_rows(request, rows, labeller, Layout.of, again)
     summarise(labeller.tally, of="bags")
     return 0

@@ -13,7 +13,8 @@ from headwise.cli.prediction_file import Layout
 from headwise.cli.requests import PredictRequest
 from headwise.config import from_dict
 from headwise.data.pair import Pair, PairOptions
-from headwise.data.pairs import PairRow, read_pair_rows
+from headwise.data.pairs import read_pair_rows
+from headwise.data.rows import Row
 from headwise.features.parse_files import iterate_parses
 from headwise.features.syntax import HeadsError
 from headwise.train.pair_parts import two_files
@@ -23,14 +24,14 @@ class PairLabeller(Labeller):
     """A model of labels of pairs at work."""
 
     def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
-        return self.model.encoded([row.pair for row in rows])
+        return self.model.encoded([row.item for row in rows])
 
 
 class PairNumberLabeller(NumberLabeller):
     """A model of scores of pairs at work."""
 
     def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
-        return self.model.encoded([row.pair for row in rows])
+        return self.model.encoded([row.item for row in rows])
 
 
 def predict(request: PredictRequest) -> int:
@@ -54,7 +55,7 @@ def predict_scores(request: PredictRequest) -> int:
     return 0
 
 
-def _rows(request: PredictRequest) -> Iterator[PairRow]:
+def _rows(request: PredictRequest) -> Iterator[Row[Pair]]:
     """The pairs of the file, with their parses if there are some."""
     rows = read_pair_rows(request.file, from_dict(PairOptions, request.read))
     for line in rows.notes:
@@ -62,7 +63,7 @@ def _rows(request: PredictRequest) -> Iterator[PairRow]:
     return iter(rows) if request.heads is None else _with_heads(iter(rows), str(request.heads))
 
 
-def _with_heads(rows: Iterator[PairRow], paths: str) -> Iterator[PairRow]:
+def _with_heads(rows: Iterator[Row[Pair]], paths: str) -> Iterator[Row[Pair]]:
     """The rows with the parses of two files, one of each for each row.
 
     Raises:
@@ -77,7 +78,7 @@ def _with_heads(rows: Iterator[PairRow], paths: str) -> Iterator[PairRow]:
             if own is None:
                 found = f"{path}: {number - 1:,} parses, but the file to predict has more"
                 raise HeadsError(found, code="HW234")
-        yield replace(row, pair=replace(row.pair, first_heads=heads[0], second_heads=heads[1]))
+        yield replace(row, item=replace(row.item, first_heads=heads[0], second_heads=heads[1]))
     for path, own in zip(files, parses, strict=True):
         if next(own, None) is not None:
             found = f"{path}: more parses than the {number:,} records to predict"

@@ -120,7 +120,7 @@ def _chunks(model: TagModel, request: PredictRequest) -> Iterator[Chunk]:
         note(line)
     parsed = iter(rows) if request.heads is None else with_heads(iter(rows), request.heads)
     for chunk in cut_chunks(parsed):
-        yield [(row.fields, model.sentence(row.example)) for row in chunk]
+        yield [(row.fields, model.sentence(row.item)) for row in chunk]
 
 
 def _is_tagged(request: PredictRequest) -> bool:

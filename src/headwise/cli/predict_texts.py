@@ -59,7 +59,7 @@ def predict_rows(
 
     Args:
         request: What is asked for.
-        rows: The records, with `fields`, `line` and `example`, as `headwise.data.read.Row`.
+        rows: The records, with `fields`, `line` and `item`, as `headwise.data.rows.Row`.
         labeller: Predicts some of them at a time.
         layout_of: How the predictions of such rows are written down.
         again: What the model says of some examples, to see whether an output is its own.
@@ -99,7 +99,7 @@ class Labeller:
 
     def encode(self, rows: Sequence[Any]) -> Sequence[Any]:
         """What the model reads of rows."""
-        return self.model.features.encode(row.example for row in rows)
+        return self.model.features.encode(row.item for row in rows)
 
     def probabilities(self, rows: Sequence[Any]) -> np.ndarray:
         """Calibrated probabilities, `[rows, labels]`."""

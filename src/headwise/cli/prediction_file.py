@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from headwise.data.formats.jsonl import as_text
-from headwise.data.read import Row
+from headwise.data.rows import Row
 from headwise.errors import ConfigError, HeadwiseError
 
 Form = Literal["csv", "tsv", "jsonl"]

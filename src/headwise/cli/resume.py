@@ -16,7 +16,7 @@ import numpy as np
 from headwise.cli.prediction_file import Layout, OutputError
 from headwise.data.example import Example
 from headwise.data.formats.jsonl import as_text
-from headwise.data.read import Row
+from headwise.data.rows import Row
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20
@@ -135,7 +135,7 @@ def _check_model(
         written = np.array([layout.probabilities(record.decode()) for record in some])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _stranger(path, "its records have other columns") from None
-    again = predict([row.example for row in chunk[: len(some)]])
+    again = predict([row.item for row in chunk[: len(some)]])
     if written.shape != again.shape or np.abs(written - again).max() > _TOLERANCE:
         raise _stranger(path, "the model gives other probabilities than those written")
 

@@ -10,16 +10,17 @@ others; HW292 a bag with two labels; HW293 columns that cannot be those of bags,
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of
 from headwise.data.columns import find_column
-from headwise.data.errors import Report, stop
+from headwise.data.diagnosis import Finding
+from headwise.data.errors import OnError, stop
 from headwise.data.formats.csv import Cells, read_cells
 from headwise.data.names import LABEL_NAMES, normal_name
 from headwise.data.options import ReadOptions
@@ -74,6 +75,11 @@ class Bag:
     instances: NDArray[np.float32]
     line: int = 0
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label, if there is one."""
+        return (self.label,) if self.label else ()
+
 
 @dataclass(frozen=True)
 class BagData:
@@ -92,6 +98,17 @@ class BagData:
     format: BagFormat
     features: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def items(self) -> list[Bag]:
+        """The bags."""
+        return self.bags
+
+    def with_items(self, items: list[Any]) -> Self:
+        """The same file with other items."""
+        return replace(self, bags=items)
 
     @property
     def instances(self) -> int:
@@ -129,7 +146,7 @@ class _Growing:
 def read_bags(
     path: str | PathLike[str],
     options: BagOptions = DEFAULT,
-    report: Report = stop,
+    report: OnError = stop,
     *,
     features: Sequence[str] | None = None,
     labelled: bool = True,

@@ -1,8 +1,10 @@
 """A data file in memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from headwise.data.columns import Columns
+from headwise.data.diagnosis import Finding
 from headwise.data.example import Example
 
 
@@ -27,6 +29,17 @@ class Dataset:
     notes: tuple[str, ...] = ()
     empty: int = 0
     skipped: int = 0
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def items(self) -> list[Example]:
+        """The examples."""
+        return self.examples
+
+    def with_items(self, items: list[Any]) -> Self:
+        """The same file with other items."""
+        return replace(self, examples=items)
 
     @property
     def labels(self) -> dict[str, int]:

@@ -113,10 +113,10 @@ class DataError(HeadwiseError):
         return ":".join(str(part) for part in (self.path, self.line, self.column) if part)
 
 
-Report = Callable[[DataError], None]
+OnError = Callable[[DataError], None]
 """What a reader does with a record it cannot use: raise the error, or note it and go on."""
 
 
 def stop(error: DataError) -> None:
-    """The usual `Report`: the first bad record ends the reading."""
+    """The usual `OnError`: the first bad record ends the reading."""
     raise error

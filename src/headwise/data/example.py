@@ -25,3 +25,8 @@ class Example:
     label: str | None = None
     line: int = 0
     heads: Parse | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label, if there is one."""
+        return () if self.label is None else (self.label,)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
-from headwise.data.example import Example
+from headwise.data.example import Example, Parse
 
 
 @dataclass(frozen=True)
@@ -34,30 +34,33 @@ class Fingerprint:
         return cls(data["sha256"], data["texts"], dict(data["labels"]))
 
 
-def fingerprint(examples: Iterable[Example]) -> Fingerprint:
-    """The fingerprint of examples; line numbers and file names do not matter.
+def hash_fields(fields: Iterable[str | None]) -> str:
+    """The SHA-256 of texts in their order, in hexadecimal.
 
-    Hashed are, for every example, the text and then the label, each as its length in bytes (8
-    bytes, big-endian) and its UTF-8; a missing label is the length 2**64 - 1 alone. Where there is a
-    parse, its heads follow, as a text of numbers.
+    Hashed are of each its length in bytes (8 bytes, big-endian) and its UTF-8; one that is missing is the
+    length 2**64 - 1 alone.
     """
     digest = hashlib.sha256()
-    counts: Counter[str] = Counter()
-    texts = 0
-    for example in examples:
-        texts += 1
-        parts = [example.text, example.label]
-        if example.heads is not None:
-            parts.append(" ".join(map(str, example.heads)))
-        for part in parts:
-            if part is None:
-                digest.update(b"\xff" * 8)
-                continue
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big") + data)
-        if example.label is not None:
-            counts[example.label] += 1
-    return Fingerprint(digest.hexdigest(), texts, dict(sorted(counts.items())))
+    for field in fields:
+        if field is None:
+            digest.update(b"\xff" * 8)
+            continue
+        data = field.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
+
+
+def heads_field(heads: Parse | None) -> tuple[str, ...]:
+    """The heads of a parse as a text of numbers, if there is one."""
+    return () if heads is None else (" ".join(map(str, heads)),)
+
+
+def fingerprint(examples: Iterable[Example]) -> Fingerprint:
+    """The fingerprint of examples; line numbers and file names do not matter."""
+    examples = list(examples)
+    fields = (part for e in examples for part in (e.text, e.label, *heads_field(e.heads)))
+    counts = Counter(e.label for e in examples if e.label is not None)
+    return Fingerprint(hash_fields(fields), len(examples), dict(sorted(counts.items())))
 
 
 def file_sha256(path: str | PathLike[str]) -> str:

@@ -14,7 +14,7 @@ from headwise.data.fingerprint import Fingerprint, fingerprint
 class LabelSetExample(Example):
     """One text with its labels, in the file's order, each once; `label` is None."""
 
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import partial
 from os import PathLike, fspath
 
 from headwise.data.columns import Columns
-from headwise.data.errors import DataError, Report, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, flagged, labelled
 from headwise.data.label_set import LabelSetData, LabelSetExample, label_sets
@@ -24,7 +24,7 @@ DEFAULT = LabelSetOptions()
 def read_label_sets(
     path: str | PathLike[str],
     options: LabelSetOptions = DEFAULT,
-    report: Report = stop,
+    report: OnError = stop,
     *,
     known: Sequence[str] = (),
 ) -> LabelSetData:

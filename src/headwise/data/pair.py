@@ -27,6 +27,11 @@ class Pair:
     first_heads: Parse | None = None
     second_heads: Parse | None = None
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label, if there is one."""
+        return () if self.label is None else (self.label,)
+
 
 @dataclass(frozen=True)
 class PairOptions:

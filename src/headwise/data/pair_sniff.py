@@ -34,7 +34,7 @@ def looks_paired(path: str, reading: Mapping[str, Any]) -> tuple[str, str] | Non
         named = {"first_column", "second_column"} & set(reading)
         if label is None or not (named or names_pairs([first, second])):
             return None
-        labels = Counter(row.pair.label for row in islice(rows, _LOOKED_AT) if row.pair.label is not None)
+        labels = Counter(row.item.label for row in islice(rows, _LOOKED_AT) if row.item.label is not None)
     except (DataError, ConfigError):
         return None
     why = f"it has the columns {first!r} and {second!r}"

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from os import PathLike, fspath
+from typing import Any, Self
 
 from headwise.data.archives import lines_of
-from headwise.data.errors import DataError, Report, stop
+from headwise.data.diagnosis import Finding
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line, without_returns
 from headwise.data.formats import csv, jsonl, tsv
 from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.table import named
 from headwise.data.pair import DEFAULT, Pair, PairOptions
 from headwise.data.pair_columns import PairColumns, choose_pair_columns, is_header
+from headwise.data.rows import Row, Rows
 from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
 from headwise.errors import ConfigError
@@ -46,6 +49,17 @@ class PairData:
     empty: int = 0
     skipped: int = 0
 
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def items(self) -> list[Pair]:
+        """The pairs."""
+        return self.pairs
+
+    def with_items(self, items: list[Any]) -> Self:
+        """The same file with other items."""
+        return replace(self, pairs=items)
+
     @property
     def labels(self) -> dict[str, int]:
         """How many pairs each label has, the most frequent first, then by name."""
@@ -56,43 +70,8 @@ class PairData:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """One record of a file to predict: all its fields in the file's order, and the pair."""
-
-    fields: dict[str, object]
-    pair: Pair
-
-    @property
-    def line(self) -> int:
-        """The line of the file, from 1, on which the record starts."""
-        return self.pair.line
-
-    @property
-    def example(self) -> Pair:
-        """What a model reads of the record."""
-        return self.pair
-
-
-@dataclass(frozen=True)
-class PairRows:
-    """The records of a file as a stream, to be iterated once, and how they are read.
-
-    `notes` and `columns` are complete as soon as the object exists.
-    """
-
-    rows: Iterator[PairRow]
-    path: str
-    format: str
-    columns: PairColumns
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[PairRow]:
-        return self.rows
-
-
 def read_pairs(
-    path: str | PathLike[str], options: PairOptions = DEFAULT, report: Report = stop
+    path: str | PathLike[str], options: PairOptions = DEFAULT, report: OnError = stop
 ) -> PairData:
     """Read a file of labelled pairs into memory.
 
@@ -128,8 +107,8 @@ def read_pairs(
 
 
 def read_pair_rows(
-    path: str | PathLike[str], options: PairOptions = DEFAULT, report: Report = stop
-) -> PairRows:
+    path: str | PathLike[str], options: PairOptions = DEFAULT, report: OnError = stop
+) -> Rows[Pair]:
     """Read a file of pairs record by record in constant memory; labels are optional, "-" is none.
 
     Raises:
@@ -138,14 +117,15 @@ def read_pair_rows(
     source = Source(fspath(path), options.reading(), report)
     form, columns, records = _open(source, options, labelled=False)
 
-    def rows() -> Iterator[PairRow]:
+    def rows() -> Iterator[Row[Pair]]:
         for record in records:
             pair = _pair(record, columns, source, labelled=False)
             if pair is not None:
                 known = pair.label != options.no_label
-                yield PairRow(dict(record.fields), pair if known else replace(pair, label=None))
+                item = pair if known else replace(pair, label=None)
+                yield Row(record.line, dict(record.fields), item)
 
-    return PairRows(rows(), source.path, form, columns, tuple(source.notes))
+    return Rows(rows(), source.path, form, columns, tuple(source.notes))
 
 
 def _open(
@@ -218,7 +198,7 @@ def read_aligned_pairs(
     second: str | PathLike[str],
     labels: str | PathLike[str] | None = None,
     options: PairOptions = DEFAULT,
-    report: Report = stop,
+    report: OnError = stop,
 ) -> PairData:
     """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
 

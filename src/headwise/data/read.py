@@ -2,18 +2,18 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Protocol
 
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.dataset import Dataset
-from headwise.data.errors import DataError, Report, stop
-from headwise.data.example import Example, Parse
+from headwise.data.errors import DataError, OnError, stop
+from headwise.data.example import Example
 from headwise.data.files import read_lines
 from headwise.data.formats import FORMATS, TABLES
 from headwise.data.formats.jsonl import as_text
 from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.rows import Row, Rows
 from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
 from headwise.errors import ConfigError
@@ -25,49 +25,8 @@ class ChooseColumns(Protocol):
     def __call__(self, sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One record of a file to predict.
-
-    Attributes:
-        line: The line of the file, from 1, on which it starts.
-        fields: All its fields in the file's order: strings, or what JSON holds in a jsonl file.
-        text: The text.
-        label: The label, if the file has a label column and this record a label.
-        heads: The text's parse, if there is one.
-    """
-
-    line: int
-    fields: dict[str, object]
-    text: str
-    label: str | None = None
-    heads: Parse | None = None
-
-    @property
-    def example(self) -> Example:
-        """The same as an example."""
-        return Example(self.text, self.label, self.line, self.heads)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The records of a file as a stream, to be iterated once, and how they are read.
-
-    `notes` and `columns` are complete as soon as the object exists.
-    """
-
-    rows: Iterator[Row]
-    path: str
-    format: str
-    columns: Columns
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Row]:
-        return self.rows
-
-
 def read_examples(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: Report = stop
+    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
 ) -> Dataset:
     """Read a labelled file into memory.
 
@@ -101,7 +60,9 @@ def read_examples(
     return Dataset(examples, source.path, form, columns, notes, empty, source.neutral)
 
 
-def read_rows(path: str | PathLike[str], options: ReadOptions = DEFAULT, report: Report = stop) -> Rows:
+def read_rows(
+    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
+) -> Rows[Example]:
     """Read a file record by record in constant memory; labels are optional.
 
     A label column that the options name but the file lacks is passed over. Of tables, and where
@@ -115,12 +76,12 @@ def read_rows(path: str | PathLike[str], options: ReadOptions = DEFAULT, report:
     return Rows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
 
 
-def _rows(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Row]:
+def _rows(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Row[Example]]:
     for record in records:
         text = text_of(record, columns, source)
         if text is not None:
             label = as_text(record.fields.get(columns.label or "")).strip() or None
-            yield Row(record.line, dict(record.fields), text, label)
+            yield Row(record.line, dict(record.fields), Example(text, label, record.line))
 
 
 def open_records(

@@ -29,6 +29,11 @@ class Tagged:
     spans: tuple[tuple[int, int], ...] | None = None
     starts_document: bool = False
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tags."""
+        return self.tags
+
 
 def align(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
     """Where each token stands in the text: its first character and the one after its last.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
-from headwise.data.errors import DataError, Report, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.options import DEFAULT, ReadOptions
 
 
@@ -25,7 +25,7 @@ class Source:
 
     path: str
     options: ReadOptions = DEFAULT
-    report: Report = stop
+    report: OnError = stop
     notes: list[str] = field(default_factory=list)
     neutral: int = 0
     """Sentiment trees (or phrases) left out because their label is neutral."""

@@ -1,37 +1,123 @@
-"""Split one file into training, development and test texts that tell the truth.
+"""Split one file into training, development and test items that tell the truth.
 
-Every class keeps its share in every part, and texts that differ in case or white space only go to
-the same part. Which part a text goes to depends on the seed and on the text, not on its row, and
-is the same on every machine.
+Every class keeps its share in every part, and items with the same key (texts that differ in case or white
+space only) go to the same part. Which part an item goes to depends on the seed and on the key, not on its
+row, and is the same on every machine.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from headwise.data.duplicates import normal_text, same_texts
+from headwise.config import check_range
+from headwise.data.duplicates import normal_text
 from headwise.data.errors import DataError
 from headwise.data.example import Example
+from headwise.data.nouns import TEXTS, Nouns
 from headwise.errors import ConfigError
+
+Item = TypeVar("Item")
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitConfig:
+    """How a file is split where no dev or test file is given."""
+
+    dev: float = 0.15
+    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
+    test: float = 0.15
+    """Share of the training file for the test; 0 for no test."""
+    seed: int = 0
+    """Another seed gives another split; the training seed does not change it."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dev", "test", low=0, high=1, open=True)
+        if self.dev + self.test >= 1:
+            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")
+
+
+@dataclass(frozen=True)
+class Split(Generic[Part]):
     """The parts, each in the order of the original, and what there is to say about them."""
 
-    train: list[Example]
-    dev: list[Example]
-    test: list[Example]
+    train: Part
+    dev: Part
+    test: Part
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Examples of one text, that stay together."""
+    """Items of one key, that stay together."""
 
     indices: list[int]
-    label: str | None
+    stratum: str | None
+
+
+def split_items(
+    items: Sequence[Item],
+    keys: Sequence[str],
+    strata: Sequence[str | None],
+    dev: float | int = 0.1,
+    test: float | int = 0.0,
+    seed: int = 0,
+    *,
+    path: str = "",
+    nouns: Nouns = TEXTS,
+) -> Split[list[Item]]:
+    """Split at random, stratified; what `dev` and `test` do not take is for training.
+
+    The first item of a stratum is always for training, so that no class is unknown there.
+
+    Args:
+        items: The items to split.
+        keys: What is the same for items that stay together, case and white space aside.
+        strata: What each part has its share of.
+        dev: The development part: a share below 1 or a number of items (an int).
+        test: The test part, likewise.
+        seed: Another seed gives another split.
+        path: The file's name for messages.
+        nouns: What the items are, likewise.
+
+    Raises:
+        ConfigError: A size is negative, or a fraction above 1.
+        DataError: HW141, if there are too few distinct items for the sizes.
+    """
+    wanted = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
+    same: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        same.setdefault(normal_text(key), []).append(index)
+    drawn = sorted(same.items(), key=lambda own: _draw(seed, own[0]))
+    groups = [_Group(indices, _commonest([strata[i] for i in indices])) for _, indices in drawn]
+    classes: dict[str | None, list[_Group]] = {}
+    for group in groups:
+        classes.setdefault(group.stratum, []).append(group)
+    free = sum(len(group.indices) for own in classes.values() for group in own[1:])
+    rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
+    too_few = DataError(
+        "HW141",
+        f"{nouns.count(len(items))} ({len(groups)} distinct) are too few for dev={dev}, test={test}",
+        expected=f"at least one {nouns.one} in each part, and one of each class for training",
+        advice=f"add {nouns.many}, ask for smaller parts, or give the parts as files",
+        path=path,
+    )
+    if rounded_to_none or not groups or sum(wanted.values()) > free:
+        raise too_few
+
+    part = ["train"] * len(items)
+    for name, size in wanted.items():
+        _fill(name, size, classes, part)
+    train, held, tested = (
+        [item for item, own in zip(items, part, strict=True) if own == name]
+        for name in ("train", "dev", "test")
+    )
+    parts = {"train": train, "dev": held, "test": tested}
+    if any(size and not parts[name] for name, size in wanted.items()):
+        raise too_few
+    return Split(train, held, tested, _notes(parts, wanted, len(items) - len(groups), nouns))
 
 
 def split_examples(
@@ -41,58 +127,22 @@ def split_examples(
     seed: int = 0,
     *,
     path: str = "",
-) -> Split:
-    """Split at random, stratified by label; what `dev` and `test` do not take is for training.
-
-    A class's first text is always for training, so that no class is unknown there.
-
-    Args:
-        examples: The texts to split.
-        dev: The development part: a share below 1 or a number of texts (an int).
-        test: The test part, likewise.
-        seed: Another seed gives another split.
-        path: The file's name for messages.
-
-    Raises:
-        ConfigError: A size is negative, or a fraction above 1.
-        DataError: HW141, if there are too few distinct texts for the sizes.
-    """
-    wanted = {"test": _size(test, len(examples), "test"), "dev": _size(dev, len(examples), "dev")}
-    groups = [
-        _Group(indices, _commonest([examples[i].label for i in indices]))
-        for indices in same_texts(examples).values()
-    ]
-    groups.sort(key=lambda group: _draw(seed, examples[group.indices[0]].text))
-    classes: dict[str | None, list[_Group]] = {}
-    for group in groups:
-        classes.setdefault(group.label, []).append(group)
-    free = sum(len(group.indices) for own in classes.values() for group in own[1:])
-    rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
-    if rounded_to_none or not groups or sum(wanted.values()) > free:
-        raise _too_few(len(examples), len(groups), dev, test, path)
-
-    part = ["train"] * len(examples)
-    for name, size in wanted.items():
-        _fill(name, size, classes, part)
-    parts = {
-        name: [example for example, own in zip(examples, part, strict=True) if own == name]
-        for name in ("train", "dev", "test")
-    }
-    if any(size and not parts[name] for name, size in wanted.items()):
-        raise _too_few(len(examples), len(groups), dev, test, path)
-    return Split(**parts, notes=_notes(parts, wanted, len(examples) - len(groups)))
+) -> Split[list[Example]]:
+    """Split texts, those of each label by their shares; see `split_items`."""
+    keys, strata = [example.text for example in examples], [example.label for example in examples]
+    return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 
 def _size(asked: float | int, total: int, name: str) -> int:
     if asked < 0 or (isinstance(asked, float) and asked >= 1 and asked != int(asked)):
-        raise ConfigError(f"{name} size {asked}; expected a share below 1 or a number of texts")
+        raise ConfigError(f"{name} size {asked}; expected a share below 1 or a number")
     return round(asked * total) if asked < 1 else int(asked)
 
 
-def _draw(seed: int, text: str) -> bytes:
-    """A text's place in the random order."""
-    key = f"{seed}\n{normal_text(text)}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(key, digest_size=16).digest()
+def _draw(seed: int, key: str) -> bytes:
+    """The place of a key in the random order."""
+    key = f"{seed}\n{key}"
+    return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _commonest(labels: Sequence[str | None]) -> str | None:
@@ -129,21 +179,13 @@ def _apportion(size: int, counts: Mapping[str | None, int]) -> dict[str | None, 
     return shares
 
 
-def _too_few(texts: int, distinct: int, dev: float, test: float, path: str) -> DataError:
-    return DataError(
-        "HW141",
-        f"{texts} texts ({distinct} distinct) are too few for dev={dev}, test={test}",
-        expected="at least one text in each part, and one of each class for training",
-        advice="add texts, ask for smaller parts, or give the parts as files",
-        path=path,
-    )
-
-
-def _notes(parts: Mapping[str, list[Example]], wanted: Mapping[str, int], repeated: int) -> tuple[str, ...]:
+def _notes(
+    parts: Mapping[str, Sequence[object]], wanted: Mapping[str, int], repeated: int, nouns: Nouns
+) -> tuple[str, ...]:
     notes = ["split into " + ", ".join(f"{len(own):,} {n}" for n, own in parts.items() if own)]
     if repeated:
-        notes.append(f"{repeated:,} repeated texts stay with their first occurrence")
+        notes.append(f"{repeated:,} repeated {nouns.many} stay with their first occurrence")
     off = [name for name, size in wanted.items() if len(parts[name]) != size]
     if off:
-        notes.append(f"repeated texts made {' and '.join(off)} smaller than asked for")
+        notes.append(f"repeated {nouns.many} made {' and '.join(off)} smaller than asked for")
     return tuple(notes)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of, open_file
 from headwise.data.compression import DAMAGED, STANDARD_INPUT
+from headwise.data.diagnosis import Finding
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
 from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
@@ -46,6 +47,27 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __getitem__(self, part: slice) -> "Stream":
+        """A part of the text, without copying."""
+        ids = self.ids[part]
+        return replace(self, ids=ids, unknown=_unknown(ids, self.symbols))
+
+
+@dataclass(frozen=True)
+class StreamData:
+    """A text, as a data set of its symbols."""
+
+    items: Stream
+    path: str
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    skipped: int = 0
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """None: the answer to a symbol is the next one."""
+        return {}
 
 
 def count_symbols(

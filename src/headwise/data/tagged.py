@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from headwise.data.archives import read_files
 from headwise.data.diagnosis import Finding
-from headwise.data.errors import DataError, Report, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import conll, conllu_tags, slashed, trees
 from headwise.data.sentence import Tagged
@@ -59,6 +59,20 @@ class TaggedData:
     files: tuple[tuple[str, int], ...] = ()
 
     @property
+    def items(self) -> list[Tagged]:
+        """The sentences."""
+        return self.sentences
+
+    def with_items(self, items: list[Any]) -> Self:
+        """The same file with other items."""
+        return replace(self, sentences=items)
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """The same as `tags`."""
+        return self.tags
+
+    @property
     def tokens(self) -> int:
         """How many tokens there are."""
         return sum(len(sentence.tokens) for sentence in self.sentences)
@@ -85,7 +99,7 @@ class TaggedData:
 def read_tagged(
     path: str | PathLike[str],
     options: TagOptions = DEFAULT,
-    report: Report = stop,
+    report: OnError = stop,
     *,
     labelled: bool = True,
 ) -> TaggedData:
@@ -196,7 +210,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
     return _Plan(form, columns, trees.read_sentences)
 
 
-def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, report: Report) -> set[int]:
+def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, report: OnError) -> set[int]:
     """Report sentences with tags that are mistakes; their numbers."""
     if form not in ("columns", "slash"):
         return set()

@@ -92,6 +92,11 @@ class TextEstimator(BaseEstimator):
         self.recipe_ = info["training"].get("recipe", {})
         self.history_ = info["training"].get("history", [])
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
     def _layers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the recipe says, and what the arguments say."""
         recipe = {} if self.recipe is None else self.recipe

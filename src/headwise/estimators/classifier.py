@@ -4,25 +4,21 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.split import split_examples
-from headwise.estimators.base import TextEstimator, texts_of, training_folder
+from headwise.estimators.base import texts_of, training_folder
+from headwise.estimators.labels import LabelEstimator, check_labels
 from headwise.recipe import build_recipe
 from headwise.train.fit import fit
 from headwise.train.fitted import Fitted
 from headwise.train.model_run import run_json
 from headwise.train.run import Texts, choose_settings
 
-_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
 
-
-class TextClassifier(ClassifierMixin, TextEstimator):
+class TextClassifier(LabelEstimator):
     """A classifier of texts; see `TextEstimator` for its parameters.
 
     Attributes:
@@ -70,29 +66,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):
         self.classes_ = labels
         return self
 
-    def predict_proba(self, X: Sequence[str]) -> np.ndarray:
-        """Calibrated probabilities, float64 `[texts, classes]`, in the order of `classes_`."""
-        check_is_fitted(self, "model_")
-        names = list(self.model_.labels)
-        return self.model_.predict_proba(texts_of(X))[
-            :, [names.index(str(label)) for label in self.classes_]
-        ]
-
-    def predict(self, X: Sequence[str]) -> np.ndarray:
-        """The most probable label of each text, `[texts]`."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
-
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
-        super()._take(model, info)
-        names = np.array(model.labels)
-        kind = _KINDS.get(info["training"].get("label_kind"), np.str_)
-        self.classes_ = np.unique(names == "True" if kind is np.bool_ else names.astype(kind))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
-        return tags
+    def _items(self, X: Any) -> list[str]:
+        return texts_of(X)
 
 
 def _info(fitted: Fitted, texts: Texts, training: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +81,7 @@ def _info(fitted: Fitted, texts: Texts, training: dict[str, Any]) -> dict[str, A
 
 def _examples(X: Any, y: Any) -> tuple[list[Example], np.ndarray]:
     """The examples, and the labels that occur, sorted and of y's own type."""
-    texts, targets = texts_of(X), column_or_1d(y)
+    texts, targets = texts_of(X), check_labels(y)
     check_consistent_length(texts, targets)
-    check_classification_targets(targets)
     pairs = zip(texts, targets, strict=True)
     return [Example(text, str(label)) for text, label in pairs], np.unique(targets)

@@ -78,7 +78,8 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
     def predict(self, X: Sequence[str]) -> Any:
         """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
         else a list with a tuple of names for each text."""
-        given = self.model_.given(self.predict_proba(X))
+        probabilities = self.predict_proba(X)  # first: it looks whether there is a model
+        given = self.model_.given(probabilities)
         if self._is_matrix:
             return given.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in given]
@@ -97,7 +98,6 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
         tags.classifier_tags.multi_label = True
         return tags
 

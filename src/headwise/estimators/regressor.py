@@ -74,11 +74,6 @@ class TextRegressor(RegressorMixin, TextEstimator):
         check_is_fitted(self, "model_")
         return self.model_.scores(self.model_.features.encode(texts_of(X)))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
-        return tags
-
 
 def _examples(X: Any, y: Any) -> list[Example]:
     texts = texts_of(X)

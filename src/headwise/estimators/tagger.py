@@ -79,6 +79,8 @@ class TextTagger(TextEstimator):
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
         """Tags of running texts, which are cut into words first, with the characters of each word."""
         check_is_fitted(self, "model_")
+        if isinstance(texts, str):
+            raise TypeError("texts is one text; give a list of texts")
         return self.model_.predict(texts)
 
     def score(self, X: Words, y: Words) -> float:
@@ -107,7 +109,11 @@ def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
 
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
-    if isinstance(row, str) or not all(isinstance(item, str) for item in row):
+    if (
+        isinstance(row, str)
+        or not hasattr(row, "__len__")
+        or not all(isinstance(item, str) for item in row)
+    ):
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts")
     if not len(row):
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")

@@ -7,10 +7,11 @@ import numpy as np
 import torch
 
 from headwise import __version__
+from headwise.attention import compiled
 
 
 def describe_environment(seed: int | None = None) -> dict[str, Any]:
-    """Versions, machine and threads, as plain data."""
+    """Versions, machine, threads and the kernels that attention was computed with, as plain data."""
     return {
         "headwise": __version__,
         "python": platform.python_version(),
@@ -18,5 +19,6 @@ def describe_environment(seed: int | None = None) -> dict[str, Any]:
         "numpy": np.__version__,
         "platform": platform.platform(),
         "threads": torch.get_num_threads(),
+        "kernels": compiled.describe(),
         "seed": seed,
     }

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from headwise.attention import compiled
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.models.text_model import TextModel
 from headwise.recipe import Recipe
@@ -37,16 +38,17 @@ def train_by(
     Raises:
         HeadwiseError: A state to resume is of other data or settings.
     """
-    progress = train(
-        model,
-        objective,
-        recipe.train,
-        folder,
-        resume=resume,
-        identity={"texts": dict(hashes), **recipe.to_json()},
-        rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
-        report=report,
-    )
+    with compiled.waiting():  # or the first run on a machine would end with other weights
+        progress = train(
+            model,
+            objective,
+            recipe.train,
+            folder,
+            resume=resume,
+            identity={"texts": dict(hashes), **recipe.to_json()},
+            rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
+            report=report,
+        )
     if isinstance(model, TextModel) and isinstance(model.embedding, PretrainedEmbedding):
         model.embedding.forget()
     return progress

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import NamedTuple
 
-from headwise.data.errors import DataError, Report, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line, read_lines, without_returns
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.source import Source
@@ -93,7 +93,7 @@ class Sentence:
 
 
 def read_conllu(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: Report = stop
+    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
 ) -> Iterator[Sentence]:
     """The sentences of a CoNLL-U file, in constant memory.
 

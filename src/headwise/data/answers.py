@@ -1,0 +1,186 @@
+"""What the answers of items may be: a label, a set of labels, a number, tags, the next symbol.
+
+The same kind of item comes with different answers; an answer knows what a training file must have, what
+another file must fit, and which share of a split an item belongs to.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.data.errors import DataError
+from headwise.data.nouns import Nouns
+from headwise.data.numbers import numbers_of
+from headwise.errors import HeadwiseError
+
+
+class Answer:
+    """What an item is labelled with."""
+
+    classes: ClassVar[bool] = True
+    """Whether answers are names that recur, rather than numbers."""
+
+    column: ClassVar[str] = "--label-column"
+    """The flag that names where the answers stand."""
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        """What each part of a split has its share of, for each item."""
+        return [None] * len(items)
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        """Check that a file can be trained on.
+
+        Raises:
+            HeadwiseError: HW406, there is nothing to tell apart.
+            DataError: An answer is not of this kind.
+        """
+
+    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
+        """Check that another file fits what there is in training; what there is to tell.
+
+        Raises:
+            DataError: HW140 at the first item with an answer that training does not have; HW287.
+        """
+        return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        """What there is to tell of the training part of a file that has these labels."""
+        return ()
+
+    def fields(self, item: Any) -> str | None:
+        """The answer of an item, for its fingerprint."""
+        return item.label
+
+
+def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> HeadwiseError:
+    """HW406: a file that no model can be trained on."""
+    return HeadwiseError(
+        f"{data.path}: {found} in {len(data.items):,} {nouns.many} (read as {data.format}); {needed}. If "
+        f"another column holds them, name it with {column}",
+        code="HW406",
+    )
+
+
+class Label(Answer):
+    """One of two or more labels."""
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        return [item.label for item in items]
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        if len(data.labels) < 2:
+            found = f"only the label {next(iter(data.labels))!r}" if data.labels else "no labels"
+            raise too_few(data, found, "two or more labels are needed", nouns, self.column)
+
+    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
+        check_known(train.labels, other, train.path)
+        return ()
+
+
+class LabelSet(Answer):
+    """Any number of labels, none included."""
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        """The rarest of the labels of each, so that the rare ones too have their share in every part."""
+        counts = Counter(label for item in items for label in item.labels)
+        return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        if not data.labels:
+            raise too_few(data, "no labels", "one or more are needed", nouns, self.column)
+
+    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
+        check_known(train.labels, other, train.path)
+        return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        known = {label for item in train for label in item.labels}
+        lost = [repr(label) for label in labels if label not in known]
+        if not lost:
+            return ()
+        some = ", ".join(lost[:8]) + (f" and {len(lost) - 8:,} more" if len(lost) > 8 else "")
+        return (f"labels that only dev or test has, so that they cannot be learnt: {some}",)
+
+
+class Number(Answer):
+    """A number, such as a score or a price."""
+
+    classes = False
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        if len(data.labels) < 2:
+            found = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
+            raise too_few(data, found, "two or more different ones are needed", nouns, self.column)
+        self.numbers(data.items, data.path)
+
+    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
+        self.numbers(other.items, other.path)
+        return ()
+
+    def numbers(self, items: Sequence[Any], path: str = "") -> np.ndarray:
+        """The numbers of items, `[items]`, float64.
+
+        Raises:
+            DataError: HW287, one is not a number.
+        """
+        return numbers_of([item.label for item in items], [item.line for item in items], path)
+
+
+class Tags(Answer):
+    """A tag for each word."""
+
+    column = "--tag-column"
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        if len(data.labels) < 2:
+            found = f"only the tag {next(iter(data.labels))!r}" if data.labels else "no tags"
+            raise too_few(data, found, "two or more tags are needed", nouns, self.column)
+
+    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
+        strange = [tag for tag in other.labels if tag not in train.labels]
+        return (f"tags that training does not have: {', '.join(strange[:8])}",) if strange else ()
+
+    def fields(self, item: Any) -> str | None:
+        return "\n".join(item.tags)
+
+
+class NextSymbol(Answer):
+    """The symbol that comes next in a text."""
+
+    classes = False
+
+
+def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) -> None:
+    """Check that all labels of a file are known.
+
+    Args:
+        known: The labels of a training file or of a model.
+        data: The file.
+        where: What knows the labels, for the message.
+
+    Raises:
+        DataError: HW140 at the first item with a label that is not.
+    """
+    names = set(known)
+    strange = [(item, label) for item in data.items for label in item.labels if label not in names]
+    if not strange:
+        return
+    first, label = strange[0]
+    others = len({id(item) for item, _ in strange}) - 1
+    close = difflib.get_close_matches(label, list(known), n=1, cutoff=0.4)
+    some = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
+    raise DataError(
+        "HW140",
+        f"the label {label!r} does not occur in {where}"
+        + (f" (nor do those of {others:,} more)" if others else ""),
+        expected=f"one of {some}",
+        advice=f"did you mean {close[0]!r}?" if close else "",
+        path=data.path,
+        line=first.line,
+    )
+
+
+LABEL, LABEL_SET, NUMBER, TAGS, NEXT_SYMBOL = Label(), LabelSet(), Number(), Tags(), NextSymbol()

@@ -1,0 +1,46 @@
+"""The kinds of the tasks, and how a file's task is found out. Nothing here imports torch."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwise.data.answers import LABEL, LABEL_SET, NUMBER
+from headwise.data.head import read_head
+from headwise.data.kind import Kind
+from headwise.data.kinds.bag import BagKind
+from headwise.data.kinds.pair import PairKind
+from headwise.data.kinds.sentence import SentenceKind
+from headwise.data.kinds.stream import StreamKind
+from headwise.data.kinds.text import TextKind
+
+KINDS: dict[str, Kind[Any]] = {
+    "classify": TextKind(LABEL),
+    "multi-label": TextKind(LABEL_SET),
+    "tag": SentenceKind(),
+    "pair": PairKind(LABEL),
+    "pair-score": PairKind(NUMBER),
+    "regress": TextKind(NUMBER),
+    "bags": BagKind(LABEL),
+    "language-model": StreamKind(),
+}
+"""What each task reads. The later rows are tried first where a file is to tell its task."""
+
+DEFAULT_TASK = "classify"
+
+
+def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
+    """The task that a training file is for, and why it is taken for that ("" where nothing tells).
+
+    Args:
+        path: The file as the user named it; of standard input only `reading` tells.
+        reading: What the user has said of how to read it.
+    """
+    kinds = [*reversed(KINDS.items())]
+    for task, kind in kinds:
+        if why := kind.asked(reading):
+            return task, why
+    if path != "-":
+        head = read_head(path, str(reading.get("encoding", "utf-8")))
+        for task, kind in kinds:
+            if head.lines and (why := kind.recognise(head, reading)):
+                return task, why
+    return DEFAULT_TASK, ""

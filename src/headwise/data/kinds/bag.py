@@ -1,0 +1,56 @@
+"""Bags of instances, each bag with a label."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from headwise.data.bag_sniff import looks_like_bags
+from headwise.data.bag_split import instances_digest
+from headwise.data.bags import DEFAULT, Bag, BagData, BagOptions, read_bags
+from headwise.data.errors import OnError, stop
+from headwise.data.head import Head
+from headwise.data.kind import Kind
+from headwise.data.nouns import Nouns
+from headwise.data.rows import Row, Rows
+
+
+class BagKind(Kind[Bag]):
+    """Bags of vectors; the label belongs to the whole bag."""
+
+    nouns: ClassVar[Nouns] = Nouns("bag", "bags", "instances")
+
+    @property
+    def options(self) -> type:
+        return BagOptions
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> BagData:
+        return read_bags(path, options or DEFAULT, on_error, features=like)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> Rows[Bag]:
+        """The bags of a file, which is read as a whole: the instances of a bag may stand anywhere in it."""
+        data = read_bags(path, options or DEFAULT, on_error, features=like, labelled=False)
+        rows = (Row(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.bags)
+        return Rows(rows, data.path, data.format, data.features, data.notes)
+
+    def likeness(self, data: Any) -> Any:
+        return data.features
+
+    def key(self, item: Bag) -> str:
+        return instances_digest(item)
+
+    def fields(self, item: Bag) -> Iterable[str | None]:
+        return item.id, item.label, instances_digest(item)
+
+    def show(self, item: Bag) -> str:
+        return item.id
+
+    def asked(self, reading: Mapping[str, Any]) -> str | None:
+        return "a column of bags is named" if "bag_column" in reading else None
+
+    def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
+        if reading.get("format") not in (None, "csv", "uci") or "text_column" in reading:
+            return None
+        return looks_like_bags(head.texts, reading.get("delimiter"))

@@ -1,0 +1,87 @@
+"""Pairs of texts, with a label or a score."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from headwise.data.answers import Number
+from headwise.data.errors import DataError, OnError, stop
+from headwise.data.example import Parse
+from headwise.data.fingerprint import heads_field
+from headwise.data.head import Head
+from headwise.data.kind import Kind
+from headwise.data.nouns import Nouns
+from headwise.data.pair import DEFAULT, Pair, PairOptions
+from headwise.data.pair_sniff import looks_paired
+from headwise.data.pairs import PairData, read_pair_rows, read_pairs
+from headwise.data.rows import Rows
+from headwise.data.split import Split, SplitConfig, split_items
+
+_BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
+
+
+class PairKind(Kind[Pair]):
+    """Pairs of texts with an answer: `LABEL` or `NUMBER`."""
+
+    nouns: ClassVar[Nouns] = Nouns("pair", "pairs")
+    sides: ClassVar[int] = 2
+
+    @property
+    def options(self) -> type:
+        return PairOptions
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> PairData:
+        return read_pairs(path, options or DEFAULT, on_error)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> Rows[Pair]:
+        return read_pair_rows(path, options or DEFAULT, on_error)
+
+    def key(self, item: Pair) -> str:
+        return f"{item.first} {_BETWEEN} {item.second}"
+
+    def split(self, items: Sequence[Pair], config: SplitConfig, *, path: str = "") -> Split[list[Pair]]:
+        """As for all kinds, but so that no first text is in two parts: one premise often has several
+        hypotheses, which a model that has seen one of them knows more about.
+
+        Where there are too few different first texts (a few questions with many answers each), equal pairs
+        are all that is kept together, and the notes say so.
+        """
+        strata, sizes = self.answer.strata(items), (config.dev, config.test, config.seed)
+        more: tuple[str, ...] = ()
+        try:
+            kept, keys = "first text", [item.first for item in items]
+            split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+        except DataError:
+            kept, keys = "pair", [f"{item.first}\n{item.second}" for item in items]
+            split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+            more = ("there are too few different first texts to keep equal ones in one part",)
+        return replace(split, notes=(f"{split.notes[0]}; pairs with the same {kept} stay together", *more))
+
+    def fields(self, item: Pair) -> Iterable[str | None]:
+        yield from (item.first, None, *heads_field(item.first_heads))
+        yield from (item.second, item.label, *heads_field(item.second_heads))
+
+    def words(self, item: Pair, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return cut(item.first), cut(item.second)
+
+    def with_heads(self, item: Pair, heads: Sequence[Parse]) -> Pair:
+        return replace(item, first_heads=heads[0], second_heads=heads[1])
+
+    def has_heads(self, item: Pair) -> bool:
+        return item.first_heads is not None and item.second_heads is not None
+
+    def show(self, item: Pair) -> str:
+        return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"
+
+    def asked(self, reading: Mapping[str, Any]) -> str | None:
+        scored = isinstance(self.answer, Number)
+        return "columns of two texts are named" if "first_column" in reading and not scored else None
+
+    def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
+        found = looks_paired(head.path, reading)
+        wanted = "pair-score" if isinstance(self.answer, Number) else "pair"
+        return found[1] if found and found[0] == wanted else None

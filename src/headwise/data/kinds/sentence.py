@@ -1,0 +1,101 @@
+"""Sentences of words, each word with a tag."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from headwise.config import from_dict
+from headwise.data.answers import TAGS, Answer
+from headwise.data.errors import OnError, stop
+from headwise.data.example import Example, Parse
+from headwise.data.fingerprint import heads_field
+from headwise.data.head import Head, read_head
+from headwise.data.kind import Kind
+from headwise.data.nouns import Nouns
+from headwise.data.options import ReadOptions
+from headwise.data.read import read_rows
+from headwise.data.rows import Row, Rows
+from headwise.data.sentence import Tagged
+from headwise.data.tag_options import DEFAULT, TagOptions
+from headwise.data.tag_sniff import looks_tagged
+from headwise.data.tagged import TaggedData, read_tagged
+
+FORMATS = {"columns", "conllu", "slash", "trees"}
+_COLUMNS = {"tag_column", "token_column", "head_column"}
+_OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")
+
+
+class SentenceKind(Kind[Tagged]):
+    """Sentences of tagged words."""
+
+    nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
+    sides: ClassVar[int] = 1
+
+    def __init__(self, answer: Answer = TAGS):
+        super().__init__(answer)
+
+    @property
+    def options(self) -> type:
+        return TagOptions
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> TaggedData:
+        return read_tagged(path, options or DEFAULT, on_error)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> Rows[Tagged]:
+        """The sentences of a file whose words are given, tagged or not; they have no fields."""
+        data = read_tagged(path, options or DEFAULT, on_error, labelled=False)
+        rows = (Row(item.line, {}, item) for item in data.sentences)
+        return Rows(rows, data.path, data.format, data.columns, data.notes)
+
+    def rows_or_texts(self, path: str, reading: Mapping[str, Any]) -> Rows[Tagged] | Rows[Example]:
+        """The sentences of a file to predict; of any other file its texts, whose words are to be cut.
+
+        Args:
+            path: The file; "-" is standard input.
+            reading: What the user has said of how to read it.
+        """
+        if _words_are_given(path, reading):
+            return self.rows(path, from_dict(TagOptions, reading))
+        return read_rows(path, from_dict(ReadOptions, reading))
+
+    def key(self, item: Tagged) -> str:
+        return " ".join(item.tokens)
+
+    def fields(self, item: Tagged) -> Iterable[str | None]:
+        return "\n".join(item.tokens), "\n".join(item.tags), *heads_field(item.heads)
+
+    def words(self, item: Tagged, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return (item.tokens,)
+
+    def with_heads(self, item: Any, heads: Sequence[Parse]) -> Any:
+        """A sentence, or a text whose words are to be cut, with its parse."""
+        own = tuple(map(int, heads[0])) if isinstance(item, Tagged) else heads[0]
+        return replace(item, heads=own)
+
+    def has_heads(self, item: Tagged) -> bool:
+        return item.heads is not None
+
+    def show(self, item: Tagged) -> str:
+        return " ".join(item.tokens)
+
+    def asked(self, reading: Mapping[str, Any]) -> str | None:
+        return "a column of tokens, tags or heads is named" if _COLUMNS & set(reading) else None
+
+    def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
+        return None if reading.get("format") in _OTHERS else looks_tagged(head.texts)
+
+
+def _words_are_given(path: str, reading: Mapping[str, Any]) -> bool:
+    """Whether the words of a file to predict stand each on a line or with a tag."""
+    form = reading.get("format")
+    if form is not None:
+        return form in FORMATS
+    if _COLUMNS & set(reading):
+        return True
+    if path == "-" or {"text_column", "label_column"} & set(reading):
+        return False
+    return looks_tagged(read_head(path).texts) is not None

@@ -1,0 +1,83 @@
+"""Texts, each with a label, a set of labels or a number."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from headwise.config import from_dict
+from headwise.data.answers import LabelSet
+from headwise.data.dataset import Dataset
+from headwise.data.errors import OnError, stop
+from headwise.data.example import Example, Parse
+from headwise.data.fingerprint import heads_field
+from headwise.data.head import Head
+from headwise.data.kind import Kind
+from headwise.data.label_set_files import looks_like_label_sets, read_label_sets
+from headwise.data.nouns import TEXTS, Nouns
+from headwise.data.options import LabelSetOptions, ReadOptions
+from headwise.data.read import read_examples, read_rows
+from headwise.data.rows import Rows
+
+
+class TextKind(Kind[Example]):
+    """Texts with an answer: any of `LABEL`, `LABEL_SET` and `NUMBER`."""
+
+    nouns: ClassVar[Nouns] = TEXTS
+    sides: ClassVar[int] = 1
+
+    @property
+    def sets(self) -> bool:
+        """Whether texts have any number of labels."""
+        return isinstance(self.answer, LabelSet)
+
+    @property
+    def options(self) -> type:
+        return LabelSetOptions if self.sets else ReadOptions
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> Dataset:
+        own = options or self.options()
+        if self.sets:
+            return read_label_sets(path, own, on_error, known=like or ())
+        return read_examples(path, own, on_error)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> Rows[Example]:
+        return read_rows(path, options or self.options(), on_error)
+
+    def likeness(self, data: Any) -> Any:
+        return getattr(data.columns, "flags", ())
+
+    def key(self, item: Example) -> str:
+        return item.text
+
+    def fields(self, item: Example) -> Iterable[str | None]:
+        answer = json.dumps(sorted(item.labels)) if self.sets else item.label
+        return item.text, answer, *heads_field(item.heads)
+
+    def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return (cut(item.text),)
+
+    def with_heads(self, item: Example, heads: Sequence[Parse]) -> Example:
+        return replace(item, heads=heads[0])
+
+    def has_heads(self, item: Example) -> bool:
+        return item.heads is not None
+
+    def show(self, item: Example) -> str:
+        return " ".join(item.text.split())
+
+    def asked(self, reading: Mapping[str, Any]) -> str | None:
+        if self.sets and "label_columns" in reading:
+            return "columns of labels are named"
+        return "a separator of labels is given" if self.sets and "label_separator" in reading else None
+
+    def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
+        if not self.sets:
+            return None
+        known = LabelSetOptions.__dataclass_fields__
+        options = {name: value for name, value in reading.items() if name in known}
+        return looks_like_label_sets(head.path, from_dict(LabelSetOptions, options)) or None

@@ -1,0 +1,19 @@
+"""What the items of a file are called."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Nouns:
+    """How messages name items, and what the length of one counts."""
+
+    one: str = "text"
+    many: str = "texts"
+    length: str = "words"
+
+    def count(self, number: int) -> str:
+        """`1 pair`, `2,000 pairs`."""
+        return f"{number:,} {self.one if number == 1 else self.many}"
+
+
+TEXTS = Nouns()

@@ -1,0 +1,64 @@
+"""LabelEstimator: what estimators share that choose one of several labels, of whatever type these are."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.estimators.base import TextEstimator
+
+_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
+
+
+class LabelEstimator(ClassifierMixin, TextEstimator):
+    """A classifier; see `TextEstimator` for its parameters.
+
+    Attributes:
+        classes_: The labels, sorted, in the order of the columns of `predict_proba`.
+    """
+
+    classes_: np.ndarray
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Calibrated probabilities, float64 `[items, classes]`, in the order of `classes_`."""
+        check_is_fitted(self, "model_")
+        names = list(self.model_.labels)
+        columns = [names.index(str(label)) for label in self.classes_]
+        return self.model_.predict_proba(self._items(X))[:, columns]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable label of each item, `[items]`, of the type of the labels in `fit`."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def _items(self, X: Any) -> list[Any]:
+        """What the model reads of X."""
+        raise NotImplementedError
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        names = np.array(model.labels)
+        kind = _KINDS.get(info["training"].get("label_kind"), np.str_)
+        self.classes_ = np.unique(names == "True" if kind is np.bool_ else names.astype(kind))
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """A column of labels of one type, none of them missing.
+
+    Raises:
+        TypeError, ValueError: It is something else.
+    """
+    targets = column_or_1d(y)
+    for place, label in enumerate(targets.tolist()):
+        if label is None or label != label:
+            raise ValueError(f"y[{place}] is {label}; expected a label")
+    if targets.dtype == object and not all(isinstance(label, str) for label in targets):
+        kinds = sorted({type(label).__name__ for label in targets})
+        if len(kinds) > 1:
+            raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
+        targets = np.array(targets.tolist())
+    check_classification_targets(targets)
+    return targets

@@ -1,0 +1,198 @@
+"""Parts of every kind: the same items in the same parts as ever, notes, fingerprints, overlaps."""
+
+import random
+
+import pytest
+
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.kinds.stream import StreamKind
+from headwise.data.parses import ParseReader, Parses
+from headwise.data.parts import read_parts
+from headwise.data.split import SplitConfig
+from headwise.errors import ConfigError, HeadwiseError
+
+SPLIT = SplitConfig()
+WORDS = [f"w{n}" for n in range(9)]
+
+
+def rows(task: str, chance: random.Random, items: int) -> list[str]:
+    def text() -> str:
+        return " ".join(chance.choices(WORDS, k=chance.randint(1, 4)))
+
+    labels = {
+        "classify": lambda: chance.choice("aaabbc"),
+        "multi-label": lambda: "|".join(chance.sample("abcd", chance.randint(0, 3))),
+        "regress": lambda: f"{chance.random():.3f}",
+        "pair": lambda: chance.choice(["yes", "no"]),
+        "pair-score": lambda: f"{chance.random():.3f}",
+    }
+    if task in ("classify", "multi-label", "regress"):
+        return ["text,labels", *(f"{text()},{labels[task]()}" for _ in range(items))]
+    if task in ("pair", "pair-score"):
+        firsts = [text() for _ in range(items // 3)]
+        own = (f"{chance.choice(firsts)},{text()},{labels[task]()}" for _ in range(items))
+        return ["premise,hypothesis,label", *own]
+    if task == "tag":
+        words = [f"{chance.choice(WORDS)}\t{chance.choice('OOBI')}" for _ in range(2 * items)]
+        return [line for n in range(0, 2 * items, 2) for line in (*words[n : n + 2], "")]
+    if task == "bags":
+        bags = (f"{'pos' if n % 3 else 'neg'},b{n},{chance.randint(0, 99)}" for n in range(items))
+        return ["bag_label,bag_id,f1,f2", *(f"{own},{n}" for own in bags for n in range(2))]
+    return [text() for _ in range(items)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write files of a task, `train`, `dev` and `test`, and return their paths."""
+
+    def files(task: str, **sizes: int) -> dict[str, str]:
+        paths = {}
+        for seed, (name, items) in enumerate(sizes.items()):
+            suffix = {"tag": "conll", "language-model": "txt"}.get(task, "csv")
+            path = tmp_path / f"{name}.{suffix}"
+            path.write_text("\n".join(rows(task, random.Random(seed), items)) + "\n")
+            paths[name] = str(path)
+        return paths
+
+    return files
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_each_kind_is_read_and_split(task, files):
+    kind = KINDS[task]
+    parts = read_parts(kind, **files(task, train=120), split=SPLIT)
+    sizes = {name: len(part) for name, part in parts.named.items()}
+    whole = len(parts.files["train"].items)
+    assert sum(sizes.values()) == whole
+    assert all(abs(sizes[name] - 0.15 * whole) <= 0.03 * whole for name in ("dev", "test"))
+    assert parts.overlaps() == ()
+    prints = parts.fingerprints()
+    assert list(prints) == ["train", "dev", "test"]
+    assert len({own.sha256 for own in prints.values()}) == 3
+    assert all(prints[name].texts == sizes[name] for name in sizes)
+    assert not any("train.csv" in note for note in parts.notes)
+    assert kind.nouns.many in parts.sizes
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_what_is_given_is_not_split_off(task, files):
+    parts = read_parts(KINDS[task], **files(task, train=120, dev=30, test=30), split=SPLIT)
+    for name, data in parts.files.items():
+        assert list(getattr(parts, name).ids if task == "language-model" else getattr(parts, name)) == list(
+            data.items.ids if task == "language-model" else data.items
+        )
+    half = read_parts(KINDS[task], **files(task, train=120, dev=30), split=SplitConfig(test=0))
+    assert len(half.test) == 0
+    assert list(half.named) == ["train", "dev"]
+
+
+# Hashes of the parts that headwise has made of these files since its first day.
+PINNED = {
+    "classify": "c4ef6c17 1164c02f b1620482",
+    "multi-label": "6ce9a082 930e449c 71fcc528",
+    "tag": "0512f74c edb3572b 0d63065e",
+    "pair": "c47f8cc2 677bae89 a4b344be",
+    "pair-score": "08b2f3c0 5258335d e47089e4",
+    "regress": "35cb9cce 8fc735c0 1565fa4b",
+    "bags": "bbd92134 b83610ee 57a82bd8",
+    "language-model": "a86055be dcffeaad 9121297d",
+}
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_splits_and_fingerprints_are_those_of_ever(task, files):
+    parts = read_parts(KINDS[task], **files(task, train=120), split=SPLIT)
+    assert " ".join(own.sha256[:8] for own in parts.fingerprints().values()) == PINNED[task]
+
+
+@pytest.mark.parametrize("task", [task for task in KINDS if task not in ("regress", "language-model")])
+def test_files_tell_their_task(task, files):
+    assert infer_task(files(task, train=120)["train"], {})[0] == task
+
+
+def test_overlaps_are_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\none,a\ntwo,b\nthree,a\n ,b\n")
+    (tmp_path / "b.csv").write_text("text,label\nONE,a\none ,b\nfour,b\n ,b\n")
+    (tmp_path / "c.csv").write_text("text,label\nfive,a\nsix,b\n")
+    parts = read_parts(KINDS["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
+    (found,) = parts.overlaps()
+    assert found.to_json() == {"one": "train", "other": "dev", "distinct": 1, "items": 2, "total": 4}
+    assert found.share == 0.5
+
+
+def test_notes_name_the_part_where_there_are_several(files):
+    notes = read_parts(KINDS["classify"], **files("classify", train=60, test=20)).notes
+    assert notes[0] == "train: format csv guessed from the suffix .csv - override with --format"
+    assert any(note.startswith("train: split into") for note in notes)
+    assert any(note.startswith("test: columns guessed") for note in notes)
+
+
+def test_a_label_that_training_does_not_have(tmp_path, files):
+    (tmp_path / "other.csv").write_text("text,labels\nw1,a\nw2,zzz\n")
+    for task in ("classify", "multi-label"):
+        with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'zzz' does not occur") as caught:
+            read_parts(KINDS[task], files(task, train=60)["train"], str(tmp_path / "other.csv"))
+        assert caught.value.code == "HW140"
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "message"),
+    [
+        ("classify", "text,label\na,x\nb,x\n", "only the label 'x' in 2 texts"),
+        ("regress", "text,label\na,1\nb,1\n", "only the number 1 in 2 texts"),
+        ("pair", "premise,hypothesis,label\na,b,x\nb,c,x\n", "only the label 'x' in 2 pairs"),
+        ("bags", "bag_label,bag_id,f1,f2\nx,a,1,2\nx,b,1,2\n", "only the label 'x' in 2 bags"),
+        ("multi-label", 'text,labels\na,""\nb,""\n', "no labels in 2 texts"),
+        ("tag", "a\tO\nb\tO\n\nc\tO\n", "only the tag 'O' in 2 sentences"),
+    ],
+)
+def test_nothing_to_tell_apart(task, text, message, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    options = KINDS[task].options()
+    with pytest.raises(HeadwiseError, match=message) as caught:
+        read_parts(KINDS[task], str(path), options=options)
+    assert caught.value.code == "HW406"
+
+
+def test_numbers_of_all_files_are_numbers(tmp_path, files):
+    (tmp_path / "other.csv").write_text("text,labels\nw1,1.5\nw2,much\n")
+    with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'much'"):
+        read_parts(KINDS["regress"], files("regress", train=60)["train"], None, str(tmp_path / "other.csv"))
+
+
+def test_no_dev_data(files):
+    with pytest.raises(HeadwiseError, match="there are no dev pairs") as caught:
+        read_parts(KINDS["pair"], **files("pair", train=60), split=SplitConfig(dev=0))
+    assert caught.value.code == "HW405"
+
+
+def test_parses_need_their_file_and_a_kind_with_texts(files):
+    with pytest.raises(ConfigError, match="parses of dev texts"):
+        read_parts(KINDS["classify"], **files("classify", train=60), parses=Parses(dev="x.heads"))
+    for task, told in (("bags", "bags have none"), ("language-model", "language models do not read")):
+        with pytest.raises(ConfigError, match=told):
+            read_parts(KINDS[task], **files(task, train=60), parses=Parses(train="x.heads"))
+
+
+def test_items_get_their_parses(files):
+    reader = ParseReader(str.split, lambda path, words: [[0] * len(own) for own in words or ()])
+    for task, given in (("classify", "x"), ("tag", "x"), ("pair", "x,y")):
+        kind = KINDS[task]
+        paths = files(task, train=60)
+        parts = read_parts(kind, **paths, parses=Parses(train=given), reader=reader)
+        assert all(map(kind.has_heads, parts.train))
+        assert not any(map(kind.has_heads, read_parts(kind, **paths).train))
+    with pytest.raises(ConfigError, match="two files"):
+        read_parts(KINDS["pair"], **paths, parses=Parses(train="x"), reader=reader)
+
+
+def test_bytes_know_those_of_all_files(files):
+    paths = files("language-model", train=60, test=20)
+    with open(paths["test"], "a") as file:
+        file.write("ä")
+    found = read_parts(StreamKind(unit="bytes"), **paths)
+    assert found.test.unknown == 0
+    assert len(found.train.symbols) == len(found.test.symbols)
+    plain = read_parts(StreamKind(), **paths)
+    assert plain.notes[-1] == "test: 1 characters that the vocabulary does not have"

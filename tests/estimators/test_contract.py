@@ -1,0 +1,215 @@
+"""What every estimator promises, whatever its task; a new one joins by a row in `ROWS`."""
+
+import pickle
+import random
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.utils import estimator_checks
+
+from headwise import MultiLabelClassifier, PairClassifier, TextClassifier, TextRegressor, TextTagger
+
+COUNT = 40
+CHANCE = random.Random(0)
+SIDES = [number % 2 for number in range(COUNT)]
+TEXTS = [" ".join([("bad", "good")[side], *CHANCE.choices("abcdefgh", k=4)]) for side in SIDES]
+ANSWERS = [("no", "yes")[side] for side in SIDES]
+PAIRS = [(text, "good") for text in TEXTS]
+
+
+class Row(NamedTuple):
+    """An estimator and data for it.
+
+    Attributes:
+        X: What it is fitted on.
+        y: The answers.
+        methods: What needs a fitted model; `score` takes the answers too.
+    """
+
+    kind: type
+    X: list
+    y: list
+    methods: tuple[str, ...]
+
+
+ROWS = {
+    "classify": Row(
+        TextClassifier,
+        TEXTS,
+        [("no", "yes")[side] for side in SIDES],
+        ("predict", "predict_proba", "score"),
+    ),
+    "multi-label": Row(
+        MultiLabelClassifier,
+        TEXTS,
+        [["yes", "all"] if side else ["all"] for side in SIDES],
+        ("predict", "predict_proba", "score"),
+    ),
+    "tag": Row(
+        TextTagger,
+        [text.split() for text in TEXTS],
+        [[("NO", "YES")[side], *["X"] * 4] for side in SIDES],
+        ("predict", "score"),
+    ),
+    "pair": Row(
+        PairClassifier,
+        PAIRS,
+        [("no", "yes")[side] for side in SIDES],
+        ("predict", "predict_proba", "score"),
+    ),
+    "regress": Row(TextRegressor, TEXTS, [float(side) for side in SIDES], ("predict", "score")),
+}
+
+
+@pytest.fixture(scope="module", params=ROWS)
+def row(request) -> Row:
+    return ROWS[request.param]
+
+
+@pytest.fixture(scope="module")
+def unfitted(row, tiny):
+    return row.kind(recipe=tiny, epochs=2)
+
+
+@pytest.fixture(scope="module")
+def fitted(row, unfitted):
+    return clone(unfitted).fit(row.X, row.y)
+
+
+def plain(found) -> list:
+    """Predictions of any estimator as lists."""
+    return [np.asarray(own).tolist() for own in found]
+
+
+def test_unfitted(row, unfitted, tmp_path):
+    for method in row.methods:
+        answers = (row.y,) if method == "score" else ()
+        with pytest.raises(NotFittedError):
+            getattr(unfitted, method)(row.X, *answers)
+    with pytest.raises(NotFittedError):
+        unfitted.save(tmp_path / "model")
+
+
+def test_general_checks(unfitted):
+    """All checks that hand over no numbers; scikit-learn leaves the others out for texts, and says so."""
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        results = estimator_checks.check_estimator(unfitted)
+    assert {result["status"] for result in results} == {"passed"}
+    for check in (
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_set_params,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_valid_tag_types,
+    ):
+        check(type(unfitted).__name__, unfitted)
+
+
+def test_tags_say_that_it_reads_texts(unfitted):
+    tags = unfitted.__sklearn_tags__()
+    assert tags.input_tags.string
+    assert not tags.input_tags.two_d_array
+
+
+def test_cross_validation(row, unfitted):
+    y = row.y
+    if row.kind is MultiLabelClassifier:  # scikit-learn takes no lists of names
+        y = np.array([["yes" in labels, "all" in labels] for labels in y], dtype=int)
+    scores = cross_val_score(clone(unfitted).set_params(epochs=1), row.X, y, cv=2)
+    assert np.isfinite(scores).all()
+
+
+def test_saved_is_loaded(row, fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = row.kind.load(tmp_path / "model")
+    for method in row.methods:
+        answers = (row.y,) if method == "score" else ()
+        found, wanted = (getattr(own, method)(row.X, *answers) for own in (loaded, fitted))
+        assert (found == wanted) if answers else plain(found) == plain(wanted)
+    assert (loaded.recipe_, loaded.history_) == (fitted.recipe_, fitted.history_)
+    if row.kind in (TextClassifier, PairClassifier, MultiLabelClassifier):
+        assert "expected_calibration_error_after" in loaded._info["metrics"]["calibration"]
+
+
+def test_one_text_is_no_list_of_texts(row, fitted):
+    with pytest.raises(TypeError, match="X is one text"):
+        fitted.predict("a text")
+
+
+LABELS = {
+    "int": [3, 11],
+    "bool": [False, True],
+    "str": ["3", "11"],
+    "float": [0.5, 2.0],
+    "numpy int": [np.int32(3), np.int32(11)],
+    "numpy bool": [np.bool_(False), np.bool_(True)],
+    "numpy str": [np.str_("no"), np.str_("yes")],
+    "objects": np.array(["no", "yes"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("task", ["classify", "pair"])
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_every_type(task, labels, tiny, tmp_path):
+    row = ROWS[task]
+    whole = [label.is_integer() for label in labels if isinstance(label, float)]
+    y = [labels[side] for side in SIDES] if not isinstance(labels, np.ndarray) else labels[SIDES]
+    if whole and not all(whole):  # scikit-learn takes numbers with a fraction for a regression
+        with pytest.raises(ValueError, match="continuous"):
+            row.kind(recipe=tiny).fit(row.X, y)
+        return
+    estimator = row.kind(recipe=tiny, epochs=3).fit(row.X, y)
+    assert estimator.classes_.tolist() == sorted(np.asarray(labels).tolist())
+    estimator.save(tmp_path / "model")
+    loaded = row.kind.load(tmp_path / "model")
+    assert loaded.classes_.tolist() == estimator.classes_.tolist()
+    for own in (estimator, loaded):
+        found = own.predict(row.X)
+        assert type(found.tolist()[0]) is type(np.asarray(labels).tolist()[0])
+        assert own.score(row.X, y) == np.mean(found == np.asarray(y))
+        assert own.score(row.X, y) > 0.9
+
+
+@pytest.mark.parametrize("task", ["classify", "pair"])
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["yes", None], ValueError, r"y\[1\] is None; expected a label"),
+        ([1.0, float("nan")], ValueError, r"y\[1\] is nan; expected a label"),
+        (np.array(["yes", 1], dtype=object), TypeError, "labels of several types, int, str"),
+    ],
+)
+def test_labels_that_are_none(task, labels, error, message, tiny):
+    row = ROWS[task]
+    with pytest.raises(error, match=message):
+        row.kind(recipe=tiny).fit(row.X[:2], labels)
+
+
+@pytest.mark.parametrize(
+    ("task", "y", "message"),
+    [
+        ("multi-label", [["yes"], None], r"y\[1\] is None; expected a list of labels"),
+        ("multi-label", [["yes"], [None]], r"y\[1\] has the label None; expected texts"),
+        ("tag", [["X"] * 5, None], r"y\[1\] is None; expected a list of texts"),
+        ("tag", [["X"] * 5, ["X"] * 4 + [None]], r"y\[1\] is .*None.*; expected a list of texts"),
+        ("regress", [1.0, None], "NaN|None"),
+    ],
+)
+def test_other_answers_that_are_none(task, y, message, tiny):
+    row = ROWS[task]
+    with pytest.raises((TypeError, ValueError), match=message):
+        row.kind(recipe=tiny).fit(row.X[:2], y)
+
+
+def test_parameters_can_be_pickled(unfitted):
+    """What scikit-learn sends to other processes."""
+    assert pickle.loads(pickle.dumps(unfitted)).get_params() == unfitted.get_params()
