@@ -93,7 +93,8 @@ def commit() -> str:
     found = subprocess.run(
         [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     )
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "../src"], check=False)
+    diff = [*git, "diff", "--quiet", "HEAD", "--", "../src"]
+    changed = subprocess.run(diff, capture_output=True, check=False)
     return found.stdout.strip() + "+" * (changed.returncode == 1)
 
 
