@@ -24,7 +24,7 @@ class PairClassifier(LabelEstimator):
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`.
-        model_: The fitted `headwise.models.pair_model.PairModel`; its labels are strings in their own order.
+        model_: The fitted `headwise.models.pair_model.PairModel`, whose labels are strings.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
     """
