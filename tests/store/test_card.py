@@ -131,3 +131,16 @@ def test_any_text_is_shown_as_it_is(text):
 
 def test_long_labels_are_cut():
     assert escape("x" * 200) == "x" * 80 + "…"
+
+
+def test_the_code_imports_what_it_needs_and_no_more(make_model):
+    import ast
+
+    page = model_card(make_model(), data={}, metrics={}, dtype="float32")
+    tree = ast.parse(page.split("```python\n")[1].split("```")[0])
+    imported = {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert imported == {"load_model"}
+    assert imported <= used

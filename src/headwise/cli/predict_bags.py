@@ -13,7 +13,6 @@ from headwise.config import from_dict
 from headwise.data.bags import BagOptions, read_bags
 from headwise.data.rows import Row
 from headwise.errors import ConfigError
-from headwise.models.bag_model import Instances
 
 
 class BagLabeller(Labeller):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.chunks import several
 from headwise.data.example import Example
 from headwise.errors import HeadwiseError
 from headwise.features.encoded import EncodedText
@@ -61,8 +62,9 @@ class TextFeatures:
         Raises:
             HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
             LongTextError: HW226, a text has more words than are read.
+            ConfigError: It is one text, and no list.
         """
-        examples = [Example(text) if isinstance(text, str) else text for text in texts]
+        examples = [Example(text) if isinstance(text, str) else text for text in several(texts)]
         return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
 
     def encode_words(

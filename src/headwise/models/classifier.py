@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
+from headwise.data.chunks import in_chunks
 from headwise.data.example import Example
 from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
@@ -79,8 +79,7 @@ class Model(ExpertReader, TextReader):
 
         Texts are taken `chunk` at a time, so memory does not grow with their number.
         """
-        stream = iter(texts)
-        while part := list(islice(stream, chunk)):
+        for part in in_chunks(texts, chunk):
             encoded = self.features.encode(part)
             for text, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
                 unknown = text.unknown / max(len(text), 1)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from headwise.data.chunks import in_chunks
 from headwise.data.example import Example
 from headwise.data.options import SEPARATOR
 from headwise.errors import ConfigError
@@ -96,8 +96,7 @@ class LabelSetModel(ExpertReader, TextReader):
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[LabelSetPrediction]:
         """Predictions in the order of the texts, which may be a stream of any length."""
-        stream = iter(texts)
-        while part := list(islice(stream, chunk)):
+        for part in in_chunks(texts, chunk):
             encoded = self.features.encode(part)
             probabilities = self.probabilities(self.logits(encoded))
             rows = zip(encoded, probabilities, self.given(probabilities), strict=True)

@@ -1,16 +1,17 @@
 """PairModel: what holds between two texts, which one encoder reads both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 from torch import Tensor
 
+from headwise.data.chunks import in_chunks, several
 from headwise.data.pair import Pair
 from headwise.encoders.base import output_width
 from headwise.encoders.pooling import Readout
+from headwise.errors import ConfigError
 from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
 from headwise.features.vocabulary import Vocabulary
@@ -119,15 +120,14 @@ class PairModel(ExpertReader, PairReader):
 
     def predict_proba(self, pairs: Sequence[Pair | tuple[str, str]]) -> np.ndarray:
         """Calibrated probabilities, `[pairs, labels]`, float64."""
-        return self.probabilities(self.logits(self.encoded(list(map(as_pair, pairs)))))
+        return self.probabilities(self.logits(self.encoded(list(map(as_pair, several(pairs))))))
 
     def predict(
         self, pairs: Iterable[Pair | tuple[str, str]], *, chunk: int = 4096
     ) -> Iterator[Prediction]:
         """Predictions in the order of the pairs, which may be a stream of any length; memory does not grow
         with it, as they are taken `chunk` at a time."""
-        stream = map(as_pair, pairs)
-        while part := list(islice(stream, chunk)):
+        for part in in_chunks(map(as_pair, several(pairs)), chunk):
             encoded = self.encoded(part)
             for pair, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
                 unknown = pair.unknown / max(len(pair), 1)
@@ -176,11 +176,18 @@ class PairScorer(PairReader):
 
     def predict(self, pairs: Iterable[Pair | tuple[str, str]], *, chunk: int = 4096) -> Iterator[float]:
         """Scores in the order of the pairs, which may be a stream of any length."""
-        stream = map(as_pair, pairs)
-        while part := list(islice(stream, chunk)):
+        for part in in_chunks(map(as_pair, several(pairs)), chunk):
             yield from map(float, self.scores(self.encoded(part)))
 
 
 def as_pair(pair: Pair | tuple[str, str]) -> Pair:
-    """A pair, or two texts, as a pair."""
-    return pair if isinstance(pair, Pair) else Pair(*pair)
+    """A pair, or two texts, as a pair.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    if isinstance(pair, Pair):
+        return pair
+    if isinstance(pair, str) or len(pair) != 2:
+        raise ConfigError(f"expected a pair of texts, got {pair!r:.80}; give a list of pairs")
+    return Pair(*pair)

@@ -1,11 +1,11 @@
 """Regressor: a number for each text, such as a rating or a price."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from headwise.data.chunks import in_chunks
 from headwise.data.example import Example
 from headwise.features.encoded import EncodedText
 from headwise.features.vocabulary import Vocabulary
@@ -56,6 +56,5 @@ class Regressor(TextReader):
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[float]:
         """Numbers in the order of the texts, which may be a stream of any length."""
-        stream = iter(texts)
-        while part := list(islice(stream, chunk)):
+        for part in in_chunks(texts, chunk):
             yield from map(float, self.scores(self.features.encode(part)))

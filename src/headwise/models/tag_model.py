@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from headwise.data.chunks import in_chunks
 from headwise.data.example import Example
 from headwise.data.sentence import Tagged
 from headwise.encoders.base import Encoded, output_width
@@ -176,14 +177,9 @@ class TagModel(TextModel):
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
         """Tags of texts, which are cut into words first, in their order; `chunk` texts at a time."""
-        part: list[Example] = []
-        for text in texts:
-            part.append(Example(text) if isinstance(text, str) else text)
-            if len(part) == chunk:
-                yield from self.tag([self.sentence(example) for example in part])
-                part = []
-        if part:
-            yield from self.tag([self.sentence(example) for example in part])
+        for part in in_chunks(texts, chunk):
+            examples = (Example(text) if isinstance(text, str) else text for text in part)
+            yield from self.tag([self.sentence(example) for example in examples])
 
     def sentence(self, example: Example) -> Tagged:
         """A text cut into words, without tags."""

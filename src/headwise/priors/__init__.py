@@ -8,7 +8,7 @@ from headwise.priors.everything import Everything
 from headwise.priors.gaussian import Gaussian
 from headwise.priors.global_tokens import GlobalTokens
 from headwise.priors.head_lists import parse_heads, parse_layers
-from headwise.priors.known import PRIORS, from_json
+from headwise.priors.known import PRIORS, from_json, register
 from headwise.priors.learned import LearnedPrior
 from headwise.priors.random_blocks import RandomBlocks
 from headwise.priors.rotary import Rotary
@@ -54,5 +54,6 @@ __all__ = [
     "parse_layers",
     "parse_prior",
     "parse_scale",
+    "register",
     "spell",
 ]

@@ -21,7 +21,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 from headwise.config import unknown
 from headwise.errors import ConfigError
 from headwise.priors.base import Prior, Sum
-from headwise.priors.known import PRIORS
+from headwise.priors.known import PRIORS, UNREGISTERED
 from headwise.priors.window import Window
 
 # Texts come from files that may be hostile.
@@ -54,10 +54,13 @@ def spell(prior: Prior) -> str:
     """The shortest text that `parse_prior` turns back into an equal prior.
 
     Raises:
-        ConfigError: The prior is none of headwise's, or has a whole number of more than 10^9.
+        ConfigError: The prior is neither headwise's nor registered, or has a whole number above 10^9.
     """
     if PRIORS.get(getattr(prior, "name", "")) is not type(prior):
-        raise ConfigError(f"{prior!r} is none of the priors that have a spelling: {', '.join(PRIORS)}")
+        raise ConfigError(
+            f"{prior!r} is none of the priors that have a spelling: {', '.join(PRIORS)}; those of your own "
+            "have one once headwise.priors.register has been called with their class"
+        )
     if isinstance(prior, Sum):
         parts = [spell(part) for part in prior.parts]
         if len(parts) > 1 and not any(isinstance(part, Sum) for part in prior.parts):
@@ -167,7 +170,8 @@ class Reader:
         if name == "alibi":
             self.fail("alibi is for several heads: it stands alone, in a list of heads", start)
         if name not in PRIORS:
-            self.fail(unknown("prior", name, list(PRIORS)).args[0], start)
+            told = unknown("prior", name, list(PRIORS)).args[0]
+            self.fail(told if "did you mean" in told else told + UNREGISTERED, start)
         made = PRIORS[name]
         if made is Sum:
             return Sum(self._parts())

@@ -338,7 +338,6 @@ _IN_PYTHON = """
 In Python:
 
 ```python
-from headwise.models.table import SavedModel
 from headwise.store import load_model
 
 model = load_model("PATH/OF/THIS/FOLDER")

@@ -1,0 +1,17 @@
+from itertools import count, islice
+
+import pytest
+
+from headwise.data.chunks import in_chunks
+from headwise.errors import ConfigError
+
+
+def test_chunks():
+    assert list(in_chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
+    assert list(in_chunks([], 2)) == []
+    assert list(islice(in_chunks(count(), 2), 2)) == [[0, 1], [2, 3]]  # nothing is read ahead
+
+
+def test_one_text_is_not_taken_for_its_letters():
+    with pytest.raises(ConfigError, match=r"expected a list of texts, got the one text 'abc'"):
+        list(in_chunks("abc", 2))
