@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from headwise.attention import compiled
 from headwise.cli import COMMANDS, main
 from headwise.cli.prediction_file import OutputError
 from headwise.data.errors import CODES
@@ -53,6 +54,8 @@ def place(tmp_path_factory) -> Path:
 def run_page(place):
     """Run the blocks of a page, once; those that others build on go first."""
     done = set()
+    for library in (compiled.BANDED, compiled.EDGES):  # nobody is to tell that they are being compiled
+        compiled.prepare(library)
 
     def run_page(page: str) -> None:
         if page in done:
@@ -60,7 +63,7 @@ def run_page(place):
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
-        names = {"__name__": page}
+        names, known = {"__name__": page}, set(PRIORS)
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
             patch.setattr(sys, "argv", ["python"])
@@ -70,6 +73,8 @@ def run_page(place):
                         exec(compile(content, page, "exec"), names)
                 elif language == "console":
                     run_console(content)
+        for own in set(PRIORS) - known:  # what a page registers is its own
+            del PRIORS[own]
 
     return run_page
 
