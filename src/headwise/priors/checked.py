@@ -31,7 +31,9 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
         return
     sizes = [*_LENGTHS, *lengths[lengths <= _LONGEST].sort().values[-1:].tolist()]
     band = prior.band(torch.tensor(sizes, dtype=torch.int64))
-    for place, size in enumerate(sizes if band is not None else ()):
+    if band is None:
+        return
+    for place, size in enumerate(sizes):
         _compare(prior, band, place, size)
     _checked.add(prior)
 
