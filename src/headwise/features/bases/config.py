@@ -1,0 +1,28 @@
+"""BaseConfig: which base a model begins with."""
+
+from dataclasses import dataclass
+
+from headwise.config import check_range
+
+
+@dataclass(frozen=True)
+class BaseConfig:
+    """What a model knows before it sees a label."""
+
+    name: str = ""
+    """auto (the base that comes with headwise, where it knows most of the words), the name or the folder of
+    one (headwise pretrain makes it), or none."""
+    train: bool = False
+    """Train the vectors of the words of the training texts with the rest; off keeps them as they are."""
+    dropout: float = 0.1
+    """On the word vectors, while training."""
+    word_dropout: float = 0.0
+    """Share of words that are left out while training."""
+    size: int = 0
+    """Features of a vector; taken from the base, not to be set."""
+    subwords: int = 0
+    """Vectors for runs of letters; taken from the base, not to be set."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
+        check_range(self, "size", "subwords", low=0)

@@ -1,0 +1,13 @@
+"""What can be wrong with a base."""
+
+from headwise.errors import HeadwiseError
+
+
+class BaseError(HeadwiseError):
+    """A base cannot be used.
+
+    Codes: HW801 there is none of this name, HW802 its folder is damaged or incomplete, HW803 its files
+    contradict each other.
+    """
+
+    code = "HW802"

@@ -1,0 +1,168 @@
+"""A base as a folder: JSON and safetensors, checked before it is believed; nothing in it is run.
+
+base.json          what it is: format, name, sizes, encoder settings, sources; hash and size of the rest
+words.json         the listed words in their order
+base.safetensors   the tables in a byte a number, the weights of words, the encoder's weights
+README.md          the card, for people
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from headwise.errors import ConfigError
+from headwise.features.bases.base import Base, Table
+from headwise.features.bases.errors import BaseError
+
+FORMAT = "headwise-base-1"
+DEFAULT = "english"
+ABOUT, WORDS, TENSORS, CARD = "base.json", "words.json", "base.safetensors", "README.md"
+_LARGEST = {ABOUT: 1 << 20, WORDS: 1 << 26, TENSORS: 1 << 30}
+
+
+def shipped() -> dict[str, Path]:
+    """The bases that come with headwise, by name."""
+    root = Path(str(files("headwise"))) / "bases"
+    return {path.parent.name: path.parent for path in sorted(root.glob(f"*/{ABOUT}"))}
+
+
+def find_base(name: str) -> Path:
+    """The folder of a base: one that comes with headwise, or a path.
+
+    Raises:
+        BaseError: HW801, there is none.
+    """
+    own = shipped()
+    if name in own:
+        return own[name]
+    folder = Path(name)
+    if (folder / ABOUT).is_file():
+        return folder
+    known = ", ".join(own) or "none"
+    hint = f"there is no {ABOUT} in this folder" if folder.is_dir() else "and there is no such folder"
+    raise BaseError(
+        f"base {name!r}: {hint}; bases that come with headwise: {known}; headwise pretrain makes others",
+        code="HW801",
+    )
+
+
+def load_base(folder: Path | str) -> Base:
+    """The base in a folder.
+
+    Raises:
+        BaseError: HW802 a file is missing, damaged or too large; HW803 the files contradict each other.
+    """
+    folder = Path(folder)
+    about = _json(folder / ABOUT, _read(folder / ABOUT, ABOUT))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        found = about.get("format") if isinstance(about, dict) else about
+        raise BaseError(f"{folder / ABOUT}: expected the format {FORMAT!r}, found {found!r:.80}")
+    contents = {}
+    for name in (WORDS, TENSORS):
+        contents[name] = _read(folder / name, name)
+        match about.get("files"):
+            case {**entries} if entries.get(name) == hashlib.sha256(contents[name]).hexdigest():
+                pass
+            case _:
+                raise BaseError(f"{folder / name}: damaged, or of another base; copy all of it again")
+    words = _json(folder / WORDS, contents[WORDS])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BaseError(f"{folder / WORDS}: expected a list of words", code="HW803")
+    if len(set(words)) < len(words):
+        raise BaseError(f"{folder / WORDS}: a word stands there twice", code="HW803")
+    try:
+        tensors = load(contents[TENSORS])
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise BaseError(f"{folder / TENSORS}: cannot be read: {error}") from None
+    return _base(about, words, tensors, folder)
+
+
+def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray], folder: Path) -> Base:
+    def tensor(name: str, kind: type, dimensions: int) -> np.ndarray:
+        found = tensors.get(name)
+        if found is None or found.ndim != dimensions or not np.issubdtype(found.dtype, kind):
+            raise BaseError(f"{folder / TENSORS}: {name} is missing or of another kind", code="HW803")
+        if not np.isfinite(found).all():
+            raise BaseError(f"{folder / TENSORS}: {name} holds NaN or infinite numbers", code="HW803")
+        return found.astype(np.int8 if kind is np.int8 else np.float32)
+
+    def table(name: str) -> Table:
+        values, scales = tensor(f"{name}.values", np.int8, 2), tensor(f"{name}.scales", np.floating, 1)
+        if len(values) != len(scales):
+            raise BaseError(f"{folder / TENSORS}: {name} has not one scale a row", code="HW803")
+        return Table(values, scales)
+
+    settings = about.get("encoder")
+    encoder = None
+    if isinstance(settings, dict):
+        own = {name.removeprefix("encoder."): name for name in tensors if name.startswith("encoder.")}
+        encoder = (
+            settings,
+            {short: tensor(name, np.floating, tensors[name].ndim) for short, name in own.items()},
+        )
+    name = about.get("name")
+    try:
+        return Base(
+            name if isinstance(name, str) else folder.name,
+            tuple(words),
+            table("words"),
+            table("subwords"),
+            tensor("weights", np.floating, 1),
+            about.get("about") if isinstance(about.get("about"), dict) else {},
+            encoder,
+        )
+    except ConfigError as error:
+        raise BaseError(f"{folder}: {error.args[0]}", code="HW803") from None
+
+
+def save_base(base: Base, folder: Path | str, card: str) -> None:
+    """Write a base to a folder, made if need be; `base.json` last: a folder without it is no base."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ABOUT).unlink(missing_ok=True)
+    tensors: dict[str, np.ndarray] = {"weights": base.weights.astype(np.float16)}
+    for name, own in (("words", base.table), ("subwords", base.subwords)):
+        tensors |= {f"{name}.values": own.values, f"{name}.scales": own.scales.astype(np.float32)}
+    if base.encoder is not None:
+        tensors |= {f"encoder.{name}": own.astype(np.float16) for name, own in base.encoder[1].items()}
+    contents = {
+        WORDS: json.dumps(list(base.words), ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        TENSORS: save(tensors),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    (folder / CARD).write_text(card, encoding="utf-8")
+    about: Mapping[str, Any] = {
+        "format": FORMAT,
+        "name": base.name,
+        "size": base.size,
+        "words": len(base.words),
+        "subwords": len(base.subwords),
+        "encoder": None if base.encoder is None else dict(base.encoder[0]),
+        "about": dict(base.about),
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
+    }
+    (folder / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST[name]:
+            raise BaseError(f"{path}: larger than such a file can be ({_LARGEST[name]:,} bytes)")
+        return path.read_bytes()
+    except OSError as error:
+        raise BaseError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _json(path: Path, content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise BaseError(f"{path}: not JSON") from None
