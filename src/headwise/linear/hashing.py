@@ -135,7 +135,7 @@ def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[N
 
 
 @njit(inline="always")
-def _slot(key: Any, slots: NDArray[np.uint64]) -> Any:
+def slot_of(key: Any, slots: NDArray[np.uint64]) -> Any:
     """Where the key is in an open table, or would be: an entry is `key << 32 | number + 1`, 0 is none."""
     mask = np.uint64(len(slots) - 1)
     place = (np.uint64(key) * _FIRST >> np.uint64(20)) & mask
@@ -150,7 +150,7 @@ def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
     number of keys."""
     slots = np.zeros(capacity, dtype=np.uint64)
     for number in range(len(keys)):
-        place = _slot(keys[number], slots)
+        place = slot_of(keys[number], slots)
         slots[place] = np.uint64(keys[number]) << np.uint64(32) | np.uint64(number + 1)
     return slots
 
@@ -172,7 +172,7 @@ def count_known(
     place = 0
     for text in range(len(bounds) - 1):
         for position in range(bounds[text], bounds[text + 1]):
-            entry = slots[_slot(hashes[position], slots)]
+            entry = slots[slot_of(hashes[position], slots)]
             if entry == 0:
                 continue
             feature = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
@@ -198,7 +198,7 @@ def add_keys(
     most = min(len(slots) // 2, len(keys))
     for position in range(start, len(hashes)):
         key = hashes[position]
-        place = _slot(key, slots)
+        place = slot_of(key, slots)
         if slots[place] == 0:
             if known >= most:
                 return position, known

@@ -1,0 +1,108 @@
+"""What a linear tagger reads of each word: itself, its spelling and shape, and what stands two words
+around it."""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwise.linear.hashing import Ends, slot_of
+
+ATTRIBUTES = (
+    *("word", "lower", "shape", "short", "length"),
+    *("first1", "first2", "first3", "first4", "last1", "last2", "last3", "last4"),
+)
+"""What is known of a word alone."""
+
+_NEAR = (-2, -1, 1, 2)
+TEMPLATES: tuple[tuple[tuple[int, str], ...], ...] = (
+    *(((0, name),) for name in ATTRIBUTES),
+    *(((step, "lower"),) for step in _NEAR),
+    *(((step, "short"),) for step in _NEAR),
+    *(((step, "last3"),) for step in (-1, 1)),
+    ((-1, "lower"), (0, "lower")),
+    ((0, "lower"), (1, "lower")),
+    ((-1, "lower"), (1, "lower")),
+    ((-2, "lower"), (-1, "lower")),
+    ((-1, "short"), (0, "short"), (1, "short")),
+    ((-1, "lower"), (0, "short")),
+    ((0, "short"), (1, "lower")),
+    ((0, "last3"), (1, "last3")),
+    ((-1, "last3"), (0, "last3")),
+)
+"""Features of a word: attributes of words so many places from it."""
+
+_PARTS = 3
+_RECIPE = np.full((len(TEMPLATES), _PARTS, 2), -1, dtype=np.int64)
+for _row, _template in enumerate(TEMPLATES):
+    for _part, (_step, _name) in enumerate(_template):
+        _RECIPE[_row, _part] = _step, ATTRIBUTES.index(_name)
+_BEFORE, _BEHIND = "\x02", "\x03"
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+_STIR = np.uint64(0xBF58476D1CE4E5B9)
+
+
+def attributes(word: str) -> tuple[str, ...]:
+    """The attributes of a word, in the order of `ATTRIBUTES`. Digits are 0 in all but the word itself."""
+    plain = "".join("0" if letter.isdigit() else letter for letter in word) if not word.isalpha() else word
+    lower = plain.lower()
+    shape = "".join(map(_shape, plain))
+    short = "".join(one for place, one in enumerate(shape) if shape[place - 1 : place] != one)
+    firsts = (lower[:size] for size in range(1, 5))
+    lasts = (lower[-size:] for size in range(1, 5))
+    return word, lower, shape, short, str(min(len(word), 12)), *firsts, *lasts
+
+
+def _shape(letter: str) -> str:
+    if letter.isupper():
+        return "X"
+    return "x" if letter.isalpha() else letter
+
+
+def features_of(sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.uint32], Ends]:
+    """A number for each feature of each word, `[words, features]`, and where each sentence begins and
+    ends."""
+    ends = np.zeros(len(sentences) + 1, dtype=np.int64)
+    np.cumsum([len(sentence) for sentence in sentences], out=ends[1:])
+    kinds: dict[str, int] = {_BEFORE: 0, _BEHIND: 1}
+    numbers = [kinds.setdefault(word, len(kinds)) for sentence in sentences for word in sentence]
+    table = np.array(
+        [[crc32(own.encode("utf-8", "surrogatepass")) for own in attributes(word)] for word in kinds],
+        dtype=np.uint32,
+    )
+    return _combine(np.array(numbers, dtype=np.int64), ends, table, _RECIPE), ends
+
+
+@njit(nogil=True, cache=True)
+def _combine(
+    words: NDArray[np.int64], ends: Ends, table: NDArray[np.uint32], recipe: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    found = np.empty((len(words), recipe.shape[0]), dtype=np.uint32)
+    for sentence in range(len(ends) - 1):
+        start, end = ends[sentence], ends[sentence + 1]
+        for place in range(start, end):
+            for feature in range(recipe.shape[0]):
+                number = np.uint64(feature + 1) * _SALT
+                for part in range(recipe.shape[1]):
+                    step, attribute = recipe[feature, part]
+                    if attribute < 0:
+                        break
+                    at = place + step
+                    word = 0 if at < start else 1 if at >= end else words[at]
+                    number = (number ^ np.uint64(table[word, attribute])) * _STIR
+                    number ^= number >> np.uint64(31)
+                found[place, feature] = np.uint32(number * _SALT >> np.uint64(32))
+    return found
+
+
+@njit(nogil=True, cache=True)
+def look_up(features: NDArray[np.uint32], slots: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The place of each feature in a table of known ones, -1 for unknown ones: `[words, features]`."""
+    found = np.empty(features.shape, dtype=np.int32)
+    for word in range(features.shape[0]):
+        for feature in range(features.shape[1]):
+            entry = slots[slot_of(features[word, feature], slots)]
+            found[word, feature] = np.int32(np.int64(entry & np.uint64(0xFFFFFFFF)) - 1)
+    return found

@@ -1,0 +1,108 @@
+"""TextExpert: a linear model of texts as part of a saved model, its weights in bytes."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from headwise.linear.solver import Floats, Machine
+from headwise.linear.text_features import Block, Vocabulary
+from headwise.linear.text_model import DenseScale, LinearModel
+
+BLOCKS: tuple[Block, ...] = ("words", "characters")
+
+
+class TextExpert(nn.Module):
+    """A `LinearModel` as buffers: trained by the solver, not by gradient.
+
+    The weights of a feature are whole numbers between -127 and 127, times one number of its own: a tenth of
+    what most of them would take otherwise, at no loss of accuracy.
+
+    Args:
+        features: Words, word pairs and runs of characters that it knows.
+        words: How many of them are words and word pairs; these come first.
+        vectors: Numbers of the vectors of texts that it reads beside them; 0 if it reads none.
+        classes: Number of labels.
+        tokenizer: Finds the words.
+    """
+
+    keys: Tensor
+    idf: Tensor
+    weights: Tensor
+    steps: Tensor
+    bias: Tensor
+    mean: Tensor
+    dense: Tensor
+
+    def __init__(self, features: int, words: int, vectors: int, classes: int, tokenizer: str):
+        super().__init__()
+        columns = 1 if classes == 2 else classes
+        self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
+        self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
+        self.register_buffer("idf", torch.zeros(features))
+        self.register_buffer("weights", torch.zeros(features, columns, dtype=torch.int8))
+        self.register_buffer("steps", torch.zeros(features))
+        self.register_buffer("bias", torch.zeros(columns))
+        if vectors:
+            self.register_buffer("mean", torch.zeros(vectors))
+            self.register_buffer("dense", torch.zeros(vectors, columns))
+        self._model: LinearModel | None = None
+
+    @classmethod
+    def of(cls, model: LinearModel) -> Self:
+        """The expert that a linear model makes."""
+        vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
+        words = len(model.blocks["words"]) if "words" in model.blocks else 0
+        vectors = 0 if model.scale is None else len(model.scale.mean)
+        expert = cls(sum(map(len, vocabularies)), words, vectors, model.classes, model.tokenizer)
+        weights = model.machine.weights
+        steps = np.abs(weights).max(axis=1, initial=0) / np.float32(127)
+        whole = np.rint(weights / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)
+        nothing = np.zeros(0, dtype=np.uint32)
+        keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
+        idf = np.concatenate([np.zeros(0, dtype=np.float32), *(own.idf for own in vocabularies)])
+        values: dict[str, Any] = {"keys": keys, "idf": idf, "weights": whole, "steps": steps}
+        values["bias"] = model.machine.bias
+        if model.scale is not None:
+            values["mean"] = model.scale.mean
+            values["dense"] = model.machine.dense * np.float32(model.scale.weight)
+        for name, value in values.items():
+            getattr(expert, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
+        return expert
+
+    @property
+    def features(self) -> int:
+        """Words, word pairs and runs of characters that it knows."""
+        return len(self.keys)
+
+    def linear_model(self) -> LinearModel:
+        """The linear model that it is; made once (the buffers are not to be changed after that)."""
+        if self._model is None:
+            keys = self.keys.cpu().numpy().view(np.uint32)
+            idf, steps = self.idf.float().cpu().numpy(), self.steps.float().cpu().numpy()
+            parts = {"words": slice(None, self.words), "characters": slice(self.words, None)}
+            blocks: dict[Block, Vocabulary] = {
+                name: Vocabulary(keys[parts[name]], idf[parts[name]])
+                for name in BLOCKS
+                if len(keys[parts[name]])
+            }
+            columns = len(self.bias)
+            dense, scale = np.zeros((0, columns), dtype=np.float32), None
+            if self.vectors:
+                dense = self.dense.float().cpu().numpy()
+                scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
+            weights = self.weights.cpu().numpy() * steps[:, None]
+            machine = Machine(weights, dense, self.bias.float().cpu().numpy())
+            self._model = LinearModel(blocks, machine, self.classes, self.tokenizer, scale)
+        return self._model
+
+    def forward(self, texts: Sequence[str], dense: NDArray | None = None) -> Floats:
+        """Calibrated logits of texts, `[texts, classes]`, from their vectors too if it reads any."""
+        return self.linear_model().scores(texts, dense)
+
+    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
+        self._model = None
+        super()._load_from_state_dict(*args, **keywords)

@@ -1,0 +1,114 @@
+"""The CRF: exact sums against brute force, learning, schemes."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from headwise.data.sentence import Tagged
+from headwise.linear.tag_crf import CrfSettings, CrfTagger, fit_crf
+from headwise.linear.tag_features import ATTRIBUTES, TEMPLATES, attributes, features_of
+
+
+def random_tagger(tags: int = 3, seed: int = 0) -> CrfTagger:
+    """A CRF of random weights on the words that `SENTENCES` has."""
+    random = np.random.default_rng(seed)
+    keys = np.unique(features_of(SENTENCES)[0])
+    return CrfTagger(
+        tuple("ABCD"[:tags]),
+        "plain",
+        keys,
+        random.normal(size=(len(keys), tags)).astype(np.float32),
+        random.normal(size=(tags, tags)).astype(np.float32),
+    )
+
+
+SENTENCES = [["The", "end", "is", "near"], [], ["No"], ["is", "The", "near", "McDonald's", "2nd"]]
+
+
+def paths(emissions: np.ndarray, transitions: np.ndarray) -> dict[tuple[int, ...], float]:
+    """All tag sequences of a sentence, with their scores."""
+    words, tags = emissions.shape
+    return {
+        path: sum(float(emissions[n, k]) for n, k in enumerate(path))
+        + sum(float(transitions[i, k]) for i, k in pairwise(path))
+        for path in product(range(tags), repeat=words)
+    }
+
+
+def test_marginals_and_the_best_path_are_those_of_all_paths():
+    tagger = random_tagger()
+    emissions, ends = tagger.emissions(SENTENCES)
+    marginals, _ = tagger.marginals(SENTENCES)
+    found = tagger.predict([Tagged(tuple(own), ()) for own in SENTENCES])
+    assert ends.tolist() == [0, 4, 4, 5, 10]
+    for start, end, names in zip(ends[:-1], ends[1:], found, strict=True):
+        scores = paths(emissions[start:end], tagger.transitions)
+        best = max(scores, key=scores.__getitem__)
+        assert names == [tagger.tags[k] for k in best]
+        total = sum(np.exp(score) for score in scores.values())
+        expected = np.zeros((end - start, 3))
+        for path, score in scores.items():
+            expected[np.arange(end - start), path] += np.exp(score) / total
+        np.testing.assert_allclose(marginals[start:end], expected, atol=1e-5)
+
+
+def names_corpus(count: int, seed: int) -> list[Tagged]:
+    """Capitals after `in` are places, others are people; places have two words."""
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        one, two, three = ("".join(random.choice(list("abcdeilmnort"), 5)).capitalize() for _ in range(3))
+        words = (one, "lives", "in", two, three, ".")
+        found.append(Tagged(words, ("B-PER", "O", "O", "B-LOC", "I-LOC", "O")))
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["iob2", "iob1", "bioes"])
+def test_learns_names_by_their_context(scheme):
+    train = names_corpus(80, 0)
+    tagger = fit_crf(train, "iob2")
+    tagger = CrfTagger(tagger.tags, scheme, tagger.keys, tagger.weights, tagger.transitions)
+    wanted = {"iob2": ("B", "I"), "iob1": ("I", "I"), "bioes": ("B", "E")}[scheme]
+    right = [
+        own[3:5] == [f"{letter}-LOC" for letter in wanted] and own[0].endswith("-PER")
+        for own in tagger.predict(names_corpus(50, 1))
+    ]
+    assert np.mean(right) > 0.95
+
+
+def test_the_same_data_give_the_same_tagger():
+    train = names_corpus(20, 0)
+    one, other = (fit_crf(train, "iob2", CrfSettings(dropout=0.3), seed=5) for _ in range(2))
+    np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_plain_tags_and_words_never_seen():
+    train = [Tagged(("dogs", "bark"), ("NOUN", "VERB")), Tagged(("cats", "run"), ("NOUN", "VERB"))] * 10
+    tagger = fit_crf(train, "plain")
+    assert tagger.predict([Tagged(("birds", "sing"), ()), Tagged(("\ud800",), ())])[0] == ["NOUN", "VERB"]
+    assert tagger.predict([]) == []
+
+
+def test_one_tag_only():
+    tagger = fit_crf([Tagged(("a", "b"), ("O", "O"))], "iob2")
+    assert tagger.predict([Tagged(("c", "a"), ())]) == [["O", "O"]]
+
+
+def test_attributes_tell_shape_and_ends():
+    found = dict(zip(ATTRIBUTES, attributes("McDonald's-2nd"), strict=True))
+    assert found["shape"] == "XxXxxxxx'x-0xx"
+    assert found["short"] == "XxXx'x-0x"
+    assert (found["first3"], found["last2"], found["word"]) == ("mcd", "nd", "McDonald's-2nd")
+    assert attributes("1998")[1] == attributes("2003")[1] == "0000"
+
+
+def test_neighbours_end_with_the_sentence():
+    alone, ends = features_of([["b"]])
+    both, _ = features_of([["a"], ["b"], ["c"]])
+    np.testing.assert_array_equal(both[1], alone[0])
+    among, _ = features_of([["a", "b", "c"]])
+    same = (among[1] == alone[0]).sum()
+    assert ends.tolist() == [0, 1]
+    assert same == len(ATTRIBUTES) + 4  # and two words away, on either side, there is nothing
+    assert among.shape == (3, len(TEMPLATES))
