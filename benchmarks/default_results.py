@@ -13,6 +13,7 @@ OURS = "headwise"
 LINEAR = ("svm", "nb-svm", "fasttext")
 """The linear rivals, of which there is also the best on dev, of each set, size and seed."""
 BEST = "best linear"
+ORDER = (*LINEAR, BEST, "minilm", "minilm-static", "glove", "crf")
 _DRAWS = 10_000
 
 
@@ -105,18 +106,26 @@ class Gap:
     worst: tuple[str, float]
 
 
-def gap(first: Mapping[str, float], second: Mapping[str, float]) -> Gap | None:
-    """Paired difference of two systems' means by set; None where they share no set."""
-    shared = sorted(set(first) & set(second))
-    if not shared:
+def gap(found: Found, texts: int, first: str, second: str) -> Gap | None:
+    """Paired difference of two systems, by set: a mean over the subsets that both were run on. None where
+    they share none. A rival's one run on all texts stands for every seed."""
+    every = found | best_linear(found)
+    gains: dict[str, list[float]] = {}
+    for job, result in every.items():
+        if job.system == first and job.texts == texts:
+            other = every.get(replace(job, system=second))
+            if other is None and not texts:
+                other = every.get(replace(job, system=second, seed=0))
+            if other is not None:
+                gains.setdefault(set_of(job.set), []).append(result["test"] - other["test"])
+    if not gains:
         return None
-    gains = np.array([first[name] - second[name] for name in shared])
-    draws = np.random.default_rng(0).integers(0, len(gains), (_DRAWS, len(gains)))
-    low, high = np.quantile(gains[draws].mean(1), [0.025, 0.975])
-    worst = int(np.argmin(gains))
-    return Gap(
-        float(gains.mean()), float(low), float(high), len(gains), (shared[worst], float(gains[worst]))
-    )
+    own = {name: float(np.mean(values)) for name, values in sorted(gains.items())}
+    array = np.array(list(own.values()))
+    draws = np.random.default_rng(0).integers(0, len(array), (_DRAWS, len(array)))
+    low, high = np.quantile(array[draws].mean(1), [0.025, 0.975])
+    worst = min(own, key=own.__getitem__)
+    return Gap(float(array.mean()), float(low), float(high), len(own), (worst, own[worst]))
 
 
 def sizes_of(found: Found) -> list[int]:
@@ -126,9 +135,9 @@ def sizes_of(found: Found) -> list[int]:
 
 
 def systems_of(found: Iterable[Job]) -> list[str]:
-    """Systems that there are runs of, ours first, then the rivals in the order of their first runs."""
-    names = list(dict.fromkeys(job.system for job in found))
-    return sorted(names, key=lambda name: not name.startswith(OURS))
+    """Systems that there are runs of, ours first, then the rivals in a fixed order."""
+    names = sorted({job.system for job in found})
+    return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else -1)
 
 
 def only(found: Found, keep: Callable[[Job], bool]) -> dict[Job, Result]:

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from accuracy_tables import print_header, print_row
-from default_results import BEST, OURS, Found, Gap, gap, means, only, sizes_of, systems_of
+from default_results import OURS, Found, Gap, best_linear, gap, means, only, sizes_of, systems_of
 
 FIELDS = {
     "encoder_alone": "encoder alone",
@@ -48,7 +48,7 @@ def print_tables(found: Found, base: str = OURS) -> None:
 def print_accuracy(found: Found, texts: int) -> None:
     """Accuracy (F1 of names) by set and system, and the mean over sets that every system was run on."""
     averages = means(found, texts)
-    systems = [name for name in [*systems_of(found), BEST] if name in averages]
+    systems = [name for name in columns(found) if name in averages]
     sets = sorted({name for own in averages.values() for name in own})
     print_header([f"{size_name(texts)} texts", *systems])
     for name in sets:
@@ -84,15 +84,19 @@ def kinds(
 
 def print_gaps(found: Found, texts: int, base: str) -> None:
     """Ours minus each of the others, over the sets that both have."""
-    averages = means(found, texts)
-    others = [name for name in [*systems_of(found), BEST] if name in averages and name != base]
-    rows = [(name, own) for name in others if (own := gap(averages.get(base, {}), averages[name]))]
+    others = [name for name in columns(found) if name != base]
+    rows = [(name, own) for name in others if (own := gap(found, texts, base, name))]
     if rows:
         print_header(
             [f"{base} minus, {size_name(texts)} texts", "points", "95 % interval", "sets", "worst set"]
         )
         for name, own in rows:
             print_row([name, *gap_cells(own)])
+
+
+def columns(found: Found) -> list[str]:
+    """Systems that there are runs of, and the best linear one."""
+    return systems_of({**found, **best_linear(found)})
 
 
 def gap_cells(own: Gap) -> list[str]:

@@ -110,15 +110,17 @@ def test_best_linear_is_chosen_on_dev_where_all_were_run():
     assert means(found, 250)["best linear"] == {"a": 0.5}
 
 
-def test_gap_is_paired_by_set(found):
-    from default_results import gap, means
+def test_gap_is_paired_by_set_and_seed(found):
+    from default_results import Job, gap
 
-    own = means(found, 250)
-    difference = gap(own["headwise"], own["svm"])
-    assert (difference.mean, difference.sets) == (pytest.approx(0.025), 2)
+    difference = gap(found, 250, "headwise", "svm")
+    assert (difference.mean, difference.sets) == (pytest.approx(0), 2)  # seed 1 of `a` has no rival
     assert difference.worst == ("b", pytest.approx(-0.1))
-    assert (difference.low, difference.high) == (pytest.approx(-0.1), pytest.approx(0.15))
-    assert gap({"a": 1.0}, {"b": 1.0}) is None
+    assert (difference.low, difference.high) == (pytest.approx(-0.1), pytest.approx(0.1))
+    assert gap(found, 250, "headwise", "glove") is None
+    found[Job("a", "headwise", 0, 1)] = {"test": 0.85}
+    found[Job("a", "svm", 0, 0)] = {"test": 0.8}
+    assert gap(found, 0, "headwise", "svm").mean == pytest.approx(0.1)
 
 
 def test_tables(found, capsys):
@@ -128,7 +130,7 @@ def test_tables(found, capsys):
     out = capsys.readouterr().out
     assert "| a | 85.0 | 70.0 |" in out
     assert "| **mean of 2 sets that all have** | 67.5 | 65.0 |" in out
-    assert "| svm | +2.5 | -10.0 to +15.0 | 2 | b -10.0 |" in out
+    assert "| svm | +0.0 | -10.0 to +10.0 | 2 | b -10.0 |" in out
     assert "| all texts | headwise |" in out
     assert "| headwise | 2.0 (2.0) | - | - | - |" in out
     print_tables({})
