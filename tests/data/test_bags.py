@@ -91,7 +91,7 @@ def test_what_is_wrong_is_located_and_left_out(write, fails, row, code):
     path = write("a.csv", f"{PLAIN}{row}\n")
     assert fails(lambda: read_bags(path).bags) == (code, 5, None)
     errors = []
-    assert shown(read_bags(path, report=errors.append)) == EXPECTED
+    assert shown(read_bags(path, on_error=errors.append)) == EXPECTED
     assert [(e.code, e.line) for e in errors] == [(code, 5)]
 
 

@@ -131,7 +131,7 @@ def test_what_is_wrong_is_located(write, fails, name, text, options, where):
 def test_records_that_cannot_be_used_are_left_out(write):
     errors = []
     text = "s1\ts2\tlabel\na\tb\tx\nc\td\ne\tf\t\ng\th\ty\n"
-    data = read_pairs(write("a.tsv", text), report=errors.append)
+    data = read_pairs(write("a.tsv", text), on_error=errors.append)
     assert [pair.label for pair in data.pairs] == ["x", "y"]
     assert [(e.code, e.line) for e in errors] == [("HW110", 3), ("HW120", 4)]
 

@@ -97,7 +97,7 @@ def test_a_zero_for_the_letter(write):
         read_tagged(path)
     assert caught.value.line == 34
     errors = []
-    data = read_tagged(path, report=errors.append)
+    data = read_tagged(path, on_error=errors.append)
     assert (len(data.sentences), data.skipped, [e.line for e in errors]) == (8, 1, [34])
     assert data.notes[-1] == "sentences left out, as they cannot be used: 1"
 
@@ -112,7 +112,7 @@ def test_a_tag_without_a_prefix(write, fails):
 
 def test_the_first_sentence_of_a_document_may_be_left_out(write):
     text = "-DOCSTART- O\n\nx 0\n\n" + "a O\nb B-x\n\n" * 9 + "-DOCSTART- O\n\nc O\n"
-    data = read_tagged(write("a", text), report=lambda error: None)
+    data = read_tagged(write("a", text), on_error=lambda error: None)
     assert data.documents == (0, 9)
 
 

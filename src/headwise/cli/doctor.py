@@ -4,10 +4,9 @@
 # pyright: reportInvalidTypeForm=false
 
 import json as json_format
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group
 from rich.padding import Padding
@@ -17,19 +16,17 @@ from rich.text import Text
 from headwise.cli.console import note, output, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.config import from_dict, unknown
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
-from headwise.data.doctor import diagnose_files
-from headwise.data.doctor_bags import diagnose_bags
-from headwise.data.doctor_label_sets import diagnose_label_sets
-from headwise.data.doctor_language import diagnose_language
-from headwise.data.doctor_numbers import diagnose_numbers
-from headwise.data.doctor_pairs import diagnose_pairs
-from headwise.data.doctor_tags import diagnose_tagged
-from headwise.data.tasks import DATA, infer_task
-from headwise.errors import ConfigError
+from headwise.data.doctor.flow import doctor_files
+from headwise.data.kinds import KINDS
 
-ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1)
+ReadFlags = flags(
+    "ReadFlags",
+    {task: kind.options for task, kind in KINDS.items()},
+    prefix="*",
+    group="Reading files",
+    order=1,
+)
 MOST_CLASSES = 12  # classes listed one by one
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
@@ -57,16 +54,9 @@ def doctor(
     Raises:
         ConfigError: No files, or options that do not go together.
     """
-    if not files:
-        raise ConfigError("no files to look at; expected at least one, such as train.tsv")
-    paths, reading = [str(file) for file in files], given(read)
-    if task is None:
-        task, why = infer_task(paths[0], reading)
-        if why:
-            note(f"task {task} guessed from the file ({why}) - override with --task")
-    if task not in DOCTORS:
-        raise unknown("task", task, list(DOCTORS))
-    diagnosis = DOCTORS[task](paths, from_dict(DATA[task], reading))
+    diagnosis = doctor_files([str(file) for file in files], task, given(read))
+    if diagnosis.why:
+        note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")
     console = output()
     if json:
         print(json_format.dumps(diagnosis.to_json(), ensure_ascii=False, indent=2))
@@ -74,19 +64,6 @@ def doctor(
         for part in _report(diagnosis, files):
             console.print(part)
     return 1 if diagnosis.errors else 0
-
-
-DOCTORS: dict[str, Callable[[Sequence[str], Any], Diagnosis]] = {
-    "classify": diagnose_files,
-    "multi-label": diagnose_label_sets,
-    "tag": diagnose_tagged,
-    "pair": diagnose_pairs,
-    "pair-score": diagnose_pairs,
-    "regress": diagnose_numbers,
-    "bags": diagnose_bags,
-    "language-model": diagnose_language,
-}
-"""Who looks at the files of a task."""
 
 
 def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:

@@ -11,6 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.data.doctor.classes import no_labels, one_class, rare, spellings, strange
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.label_sets import bare, everywhere, together
+from headwise.data.doctor.leaks import leaks
+from headwise.data.doctor.numbers import not_numbers, one_number
+from headwise.data.doctor.texts import clashes
 from headwise.data.errors import DataError
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import numbers_of
@@ -25,6 +31,15 @@ class Answer:
 
     column: ClassVar[str] = "--label-column"
     """The flag that names where the answers stand."""
+
+    noun: ClassVar[str] = "class"
+    """What the doctor calls one of the answers that recur."""
+
+    checks: ClassVar[tuple[Check, ...]] = ()
+    """What the doctor looks at in each file."""
+
+    between: ClassVar[tuple[BetweenCheck, ...]] = ()
+    """What the doctor looks at in several files."""
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """What each part of a split has its share of, for each item."""
@@ -67,6 +82,9 @@ def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> He
 class Label(Answer):
     """One of two or more labels."""
 
+    checks: ClassVar[tuple[Check, ...]] = (no_labels, one_class, clashes, rare, spellings, leaks)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
+
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         return [item.label for item in items]
 
@@ -82,6 +100,12 @@ class Label(Answer):
 
 class LabelSet(Answer):
     """Any number of labels, none included."""
+
+    noun = "label"
+    checks: ClassVar[tuple[Check, ...]] = (
+        *(no_labels, bare, clashes, rare, everywhere, together, spellings, leaks),
+    )
+    between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """The rarest of the labels of each, so that the rare ones too have their share in every part."""
@@ -109,6 +133,7 @@ class Number(Answer):
     """A number, such as a score or a price."""
 
     classes = False
+    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number)
 
     def check(self, data: Any, nouns: Nouns) -> None:
         if len(data.labels) < 2:

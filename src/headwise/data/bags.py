@@ -10,17 +10,17 @@ others; HW292 a bag with two labels; HW293 columns that cannot be those of bags,
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of
 from headwise.data.columns import find_column
-from headwise.data.diagnosis import Finding
-from headwise.data.errors import OnError, stop
+from headwise.data.dataset import Dataset
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.formats.csv import Cells, read_cells
 from headwise.data.names import LABEL_NAMES, normal_name
 from headwise.data.options import ReadOptions
@@ -82,46 +82,19 @@ class Bag:
 
 
 @dataclass(frozen=True)
-class BagData:
-    """The bags of one file, and how they were read.
+class BagData(Dataset[Bag]):
+    """The bags of one file in the order in which they first occur, and how they were read.
 
     Attributes:
-        bags: The bags, in the order in which they first occur.
-        path: The file as the user named it.
-        format: The name of its format.
         features: The names of the features, or the numbers of their columns.
-        notes: What was guessed, for the user, one sentence each.
     """
 
-    bags: list[Bag]
-    path: str
-    format: BagFormat
-    features: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def items(self) -> list[Bag]:
-        """The bags."""
-        return self.bags
-
-    def with_items(self, items: list[Any]) -> Self:
-        """The same file with other items."""
-        return replace(self, bags=items)
+    features: tuple[str, ...] = ()
 
     @property
     def instances(self) -> int:
         """How many instances there are in all bags."""
-        return sum(len(bag.instances) for bag in self.bags)
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """How many bags each label has, the most frequent first, then by name."""
-        counts: dict[str, int] = {}
-        for bag in self.bags:
-            counts[bag.label] = counts.get(bag.label, 0) + 1
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return sum(len(bag.instances) for bag in self.items)
 
 
 @dataclass(frozen=True)
@@ -146,7 +119,7 @@ class _Growing:
 def read_bags(
     path: str | PathLike[str],
     options: BagOptions = DEFAULT,
-    report: OnError = stop,
+    on_error: OnError = stop,
     *,
     features: Sequence[str] | None = None,
     labelled: bool = True,
@@ -156,7 +129,7 @@ def read_bags(
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
         options: What is not to be guessed.
-        report: Is given the `DataError` of an instance that cannot be used. By default it raises; if it
+        on_error: Is given the `DataError` of an instance that cannot be used. By default it raises; if it
             returns, the instance is left out and reading goes on.
         features: Names of those that a model knows. A file whose header has them all may have them in any
             order, and other columns beside them; without such names, the order counts.
@@ -165,8 +138,14 @@ def read_bags(
     Raises:
         DataError: HW101 to HW106, HW111, HW112, HW114, HW120, HW290 to HW293.
     """
-    reading = ReadOptions(delimiter=options.delimiter, encoding=options.encoding)
-    source = Source(fspath(path), reading, report)
+    reading, skipped = ReadOptions(delimiter=options.delimiter, encoding=options.encoding), 0
+
+    def counting(error: DataError) -> None:
+        nonlocal skipped
+        on_error(error)
+        skipped += 1
+
+    source = Source(fspath(path), reading, counting)
     head, rows = look_ahead(read_cells(lines_of(source.path, options.encoding), source))
     if not head:
         raise source.error("HW103", "no instances", expected="one instance a line")
@@ -193,7 +172,7 @@ def read_bags(
         for name, bag in bags.items()
     ]
     known = tuple(features) if features is not None else tuple(names[i] for i in columns.features)
-    return BagData(finished, source.path, form, known, tuple(source.notes))
+    return BagData(finished, source.path, form, known, tuple(source.notes), skipped=skipped, features=known)
 
 
 def is_uci(cells: Sequence[str]) -> bool:

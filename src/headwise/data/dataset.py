@@ -1,51 +1,64 @@
 """A data file in memory."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import cached_property
+from itertools import chain
+from typing import Any, Generic, Self, TypeVar
 
-from headwise.data.columns import Columns
-from headwise.data.diagnosis import Finding
-from headwise.data.example import Example
+from headwise.data.diagnosis import SHOWN, Finding, some_of
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """The examples of one file, and how they were read.
+class Dataset(Generic[Item]):
+    """The items of one file, and how they were read.
 
     Attributes:
-        examples: The examples in the file's order; empty texts are among them.
-        path: The file as the user named it.
+        items: Texts, pairs, sentences or bags in the file's order; empty ones are among them.
+        path: The file as the user named it; of aligned files the first.
         format: The name of its format.
-        columns: The columns of text and label.
+        columns: The columns that were chosen; those of items and answers, as their kind has them.
         notes: What was guessed or left out, for the user, one sentence each.
-        empty: How many texts are empty or white space only.
-        skipped: How many records were left out (trees with a neutral label).
+        empty: How many items have a text that is empty or white space only.
+        skipped: How many records were left out (trees with a neutral label, pairs without one).
+        findings: What looks like a mistake but can be used, for the doctor.
     """
 
-    examples: list[Example]
+    items: list[Item]
     path: str
     format: str
-    columns: Columns
+    columns: Any
     notes: tuple[str, ...] = ()
     empty: int = 0
     skipped: int = 0
-
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def items(self) -> list[Example]:
-        """The examples."""
-        return self.examples
-
-    def with_items(self, items: list[Any]) -> Self:
-        """The same file with other items."""
-        return replace(self, examples=items)
-
-    @property
+    @cached_property
     def labels(self) -> dict[str, int]:
-        """How many examples each label has, the most frequent first, then by name."""
-        counts: dict[str, int] = {}
-        for example in self.examples:
-            if example.label is not None:
-                counts[example.label] = counts.get(example.label, 0) + 1
+        """How often each label (or tag) occurs, the most frequent first, then by name."""
+        items: list[Any] = self.items
+        counts = Counter(chain.from_iterable(item.labels for item in items))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def with_items(self, items: list[Item]) -> Self:
+        """The same file with other items."""
+        return replace(self, items=items)
+
+    def where(self, item: int) -> str:
+        """`path:line` of the item with this number, from 0."""
+        own: Any = self.items[item]
+        return f"{self.path}:{own.line}"
+
+    def places(self, items: Sequence[int]) -> tuple[str, ...]:
+        """Where items are, by their numbers: the first few, and how many more there are."""
+        return some_of([self.where(item) for item in items[:SHOWN]], len(items))
+
+    @property
+    def examples(self) -> list[Item]:
+        """The items."""
+        return self.items
+
+    pairs = sentences = bags = examples

@@ -1,7 +1,10 @@
 """What the doctor found, as plain data."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+SHOWN = 5  # places named in a finding
 
 Severity = Literal["error", "warning", "info"]
 
@@ -72,10 +75,15 @@ class FileReport:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Everything that the doctor has to say; findings are ordered by severity."""
+    """Everything that the doctor has to say; findings are ordered by severity.
+
+    `task` is what the files were taken for, and `why` what spoke for it, if that was guessed.
+    """
 
     files: tuple[FileReport, ...]
     findings: tuple[Finding, ...]
+    task: str = ""
+    why: str = ""
 
     @property
     def errors(self) -> int:
@@ -85,3 +93,25 @@ class Diagnosis:
     def to_json(self) -> dict[str, Any]:
         """A JSON object of the same structure."""
         return asdict(self)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 text`, `2,000 texts`, `3 classes`."""
+    plural = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{plural}"
+
+
+def places(path: str, lines: Sequence[int]) -> tuple[str, ...]:
+    """The first few lines of a file as places, and how many more there are."""
+    return some_of([f"{path}:{line}" for line in lines[:SHOWN]], len(lines))
+
+
+def some_of(shown: Sequence[str], total: int) -> tuple[str, ...]:
+    """Places that are shown, and how many more there are."""
+    more = total - len(shown)
+    return (*shown, f"and {more:,} more") if more > 0 else tuple(shown)
+
+
+def some(items: Sequence[str]) -> str:
+    """The first few of them, and how many more there are."""
+    return ", ".join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")

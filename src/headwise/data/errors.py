@@ -68,6 +68,7 @@ CODES = {
     "HW167": "labels that always stand together",
     "HW168": "texts without a label",
     "HW169": "empty or repeated labels in a cell or list",
+    "HW170": "a word or character that nearly decides a label",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

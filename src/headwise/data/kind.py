@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from headwise.data.answers import LABEL, Answer
+from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.errors import OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import Fingerprint, hash_fields
@@ -38,6 +39,21 @@ class Kind(ABC, Generic[Item]):
 
     has_keys: ClassVar[bool] = True
     """Whether items can be told apart, so that duplicates are found."""
+
+    checks: ClassVar[tuple[Check, ...]] = ()
+    """What the doctor looks at in each file."""
+
+    between: ClassVar[tuple[BetweenCheck, ...]] = ()
+    """What the doctor looks at in several files."""
+
+    columns_are: ClassVar[str] = "text from column"
+    """What the doctor's report calls the columns of items."""
+
+    classes_are: ClassVar[str] = "class"
+    """What the doctor's report calls what it counts in each file."""
+
+    lines: ClassVar[str] = ""
+    """What the doctor looks at one by one, where these are not the items."""
 
     def __init__(self, answer: Answer = LABEL):
         self.answer = answer
@@ -142,6 +158,29 @@ class Kind(ABC, Generic[Item]):
     def refuse_parses(self) -> ConfigError:
         """What to say of parses of items that have no texts."""
         return ConfigError(f"parses are the syntax of texts, but {self.nouns.many} have none")
+
+    def text(self, item: Item) -> str:
+        """All that is written in an item."""
+        return self.show(item)
+
+    def size(self, item: Item) -> int:
+        """The length of an item, in what `nouns.length` says."""
+        return len(self.text(item).split())
+
+    def examine(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
+        """Read a file for the doctor."""
+        return self.read(path, options, on_error, like=like)
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        """The columns of items and of answers, for the doctor's report."""
+        return data.columns.text, data.columns.label
+
+    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+        """What the doctor counts in a file: its labels, how often each occurs, and in which share."""
+        if not self.answer.classes:
+            return ()
+        total = max(len(data.items), 1)
+        return tuple((label, n, n / total) for label, n in data.labels.items())
 
     @abstractmethod
     def show(self, item: Item) -> str:

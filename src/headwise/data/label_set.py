@@ -17,26 +17,12 @@ class LabelSetExample(Example):
     labels: tuple[str, ...] = ()  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-@dataclass(frozen=True)
-class LabelSetData(Dataset):
-    """The examples of one file, which are `LabelSetExample`s.
-
-    Attributes:
-        repeated: The lines on which a label stands twice, or the place of a label is empty.
-    """
-
-    repeated: tuple[int, ...] = ()
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """How many examples each label has, the most frequent first, then by name."""
-        counts = Counter(label for labels in label_sets(self.examples) for label in labels)
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+LabelSetData = Dataset[Example]
 
 
 def label_sets(examples: Sequence[Example]) -> list[tuple[str, ...]]:
     """The labels of each text."""
-    return [example.labels if isinstance(example, LabelSetExample) else () for example in examples]
+    return [example.labels for example in examples]
 
 
 def set_fingerprint(examples: Sequence[Example]) -> Fingerprint:

@@ -1,11 +1,15 @@
-"""Find the column that holds the labels of texts with any number of labels."""
+"""Find and read the column that holds the labels of texts with any number of labels.
+
+Codes: HW120 (null), HW123, HW124.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from headwise.data.columns import Columns, choose_columns
-from headwise.data.label_flags import choose_flags, guess_flags
+from headwise.data.formats.jsonl import as_text
+from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
 from headwise.data.options import SEPARATOR, LabelSetOptions
 from headwise.data.source import Record, Source
@@ -97,3 +101,31 @@ def parts_of(cell: str, separator: str) -> list[str]:
 def _rank(name: str) -> int:
     place = rank(name, NAMES)
     return len(NAMES) if place is None else place
+
+
+def cells_of(record: Record, columns: Columns, source: Source, separator: str) -> list[str] | None:
+    """What stands in the place of each label of a record; None, and reported, where it cannot be read."""
+    if isinstance(columns, FlagColumns):
+        return flagged(record, columns.flags, source)
+    name = columns.label
+    if name is None:
+        return []
+    value = record.fields.get(name)
+    if name not in record.fields:
+        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a list of labels"))
+    elif value is None:
+        advice = "write [] for a text without labels"
+        source.report(source.error("HW120", "a null in the place of labels", record.line, advice=advice))
+    elif isinstance(value, list):
+        bad = [item for item in value if isinstance(item, list | dict) or item is None]
+        if not bad:
+            return [as_text(item).strip() for item in value]
+        found = f"the label {as_text(bad[0])[:40] or 'null'}"
+        source.report(source.error("HW123", found, record.line, expected="a text"))
+    elif isinstance(value, dict):
+        found = f"the labels {as_text(value)[:40]}"
+        source.report(source.error("HW123", found, record.line, expected="a list of texts"))
+    else:
+        cell = as_text(value)
+        return [part.strip() for part in cell.split(separator)] if cell.strip() else []
+    return None

@@ -29,7 +29,7 @@ def looks_paired(path: str, reading: Mapping[str, Any]) -> tuple[str, str] | Non
     if "text_column" in reading:
         return None
     try:
-        rows = read_pair_rows(path, from_dict(PairOptions, reading), report=lambda _: None)
+        rows = read_pair_rows(path, from_dict(PairOptions, reading), on_error=lambda _: None)
         first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
         named = {"first_column", "second_column"} & set(reading)
         if label is None or not (named or names_pairs([first, second])):

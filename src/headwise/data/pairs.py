@@ -4,13 +4,12 @@ Codes: HW285 columns that cannot be guessed; HW286 aligned files of different le
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from os import PathLike, fspath
-from typing import Any, Self
 
 from headwise.data.archives import lines_of
-from headwise.data.diagnosis import Finding
+from headwise.data.dataset import Dataset
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line, without_returns
 from headwise.data.formats import csv, jsonl, tsv
@@ -27,51 +26,11 @@ ALIGNED = "aligned"
 TABLES = {"csv": csv.read_cells, "tsv": tsv.read_cells}
 
 
-@dataclass(frozen=True)
-class PairData:
-    """The pairs of one file, and how they were read.
-
-    Attributes:
-        pairs: The pairs in the file's order; pairs with an empty text are among them.
-        path: The file as the user named it; of aligned files the first.
-        format: The name of its format; "aligned" for aligned files.
-        columns: The columns of both texts and of the label; of aligned files the paths.
-        notes: What was guessed or left out, for the user, one sentence each.
-        empty: How many pairs have a text that is empty or white space only.
-        skipped: How many pairs were left out, as annotators did not agree (the label "-").
-    """
-
-    pairs: list[Pair]
-    path: str
-    format: str
-    columns: PairColumns
-    notes: tuple[str, ...] = ()
-    empty: int = 0
-    skipped: int = 0
-
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def items(self) -> list[Pair]:
-        """The pairs."""
-        return self.pairs
-
-    def with_items(self, items: list[Any]) -> Self:
-        """The same file with other items."""
-        return replace(self, pairs=items)
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """How many pairs each label has, the most frequent first, then by name."""
-        counts: dict[str, int] = {}
-        for pair in self.pairs:
-            if pair.label is not None:
-                counts[pair.label] = counts.get(pair.label, 0) + 1
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+PairData = Dataset[Pair]
 
 
 def read_pairs(
-    path: str | PathLike[str], options: PairOptions = DEFAULT, report: OnError = stop
+    path: str | PathLike[str], options: PairOptions = DEFAULT, on_error: OnError = stop
 ) -> PairData:
     """Read a file of labelled pairs into memory.
 
@@ -81,13 +40,13 @@ def read_pairs(
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
         options: What is not to be guessed.
-        report: Is given the `DataError` of a record that cannot be used. By default it raises; if it
+        on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if it
             returns, the record is left out and reading goes on.
 
     Raises:
         DataError: HW101 to HW121, HW130, HW285.
     """
-    source = Source(fspath(path), options.reading(), report)
+    source = Source(fspath(path), options.reading(), on_error)
     form, columns, records = _open(source, options, labelled=True)
     pairs, empty, skipped = [], 0, 0
     for record in records:
@@ -107,14 +66,14 @@ def read_pairs(
 
 
 def read_pair_rows(
-    path: str | PathLike[str], options: PairOptions = DEFAULT, report: OnError = stop
+    path: str | PathLike[str], options: PairOptions = DEFAULT, on_error: OnError = stop
 ) -> Rows[Pair]:
     """Read a file of pairs record by record in constant memory; labels are optional, "-" is none.
 
     Raises:
         DataError: As `read_pairs`, at once or while iterating.
     """
-    source = Source(fspath(path), options.reading(), report)
+    source = Source(fspath(path), options.reading(), on_error)
     form, columns, records = _open(source, options, labelled=False)
 
     def rows() -> Iterator[Row[Pair]]:
@@ -198,7 +157,7 @@ def read_aligned_pairs(
     second: str | PathLike[str],
     labels: str | PathLike[str] | None = None,
     options: PairOptions = DEFAULT,
-    report: OnError = stop,
+    on_error: OnError = stop,
 ) -> PairData:
     """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
 
@@ -207,13 +166,13 @@ def read_aligned_pairs(
         second: The file of the second texts.
         labels: The file of the labels; without, labels are None.
         options: The encoding, and `no_label`.
-        report: As in `read_pairs`.
+        on_error: As in `read_pairs`.
 
     Raises:
         DataError: HW101 to HW106, HW120, HW286 (always raised).
     """
     paths = [fspath(path) for path in (first, second, labels) if path is not None]
-    source = Source(paths[-1], options.reading(), report)
+    source = Source(paths[-1], options.reading(), on_error)
     files = [without_returns(lines_of(p, options.encoding, options.encoding_errors)) for p in paths]
     pairs, empty, skipped = [], 0, 0
     for number, (one, other, *gold) in enumerate(_aligned(files, paths), start=1):

@@ -2,17 +2,22 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from os import PathLike, fspath
-from typing import Protocol
+from typing import Any, Protocol
 
+from headwise.data.answers import check_known
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.dataset import Dataset
+from headwise.data.diagnosis import Finding, count
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example
-from headwise.data.files import read_lines
 from headwise.data.formats import FORMATS, TABLES
 from headwise.data.formats.jsonl import as_text
-from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.label_flags import FlagColumns, labelled
+from headwise.data.label_set import LabelSetExample
+from headwise.data.label_set_columns import cells_of, choose_label_set_columns
+from headwise.data.options import DEFAULT, LabelSetOptions, ReadOptions
 from headwise.data.rows import Row, Rows
 from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
@@ -26,42 +31,80 @@ class ChooseColumns(Protocol):
 
 
 def read_examples(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
-) -> Dataset:
+    path: str | PathLike[str],
+    options: ReadOptions = DEFAULT,
+    on_error: OnError = stop,
+    *,
+    known: Sequence[str] = (),
+) -> Dataset[Example]:
     """Read a labelled file into memory.
 
     Labels are trimmed; texts stay exactly as they are. Files of the format "text" have no labels,
-    so theirs are None.
+    so theirs are None. With `LabelSetOptions` texts have any number of labels: they are
+    `LabelSetExample`s, each label counts once, and an empty cell or list is a text without labels.
 
     Args:
-        path: The file, plain or compressed; "-" is standard input.
+        path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
         options: What is not to be guessed.
-        report: Is given the `DataError` of a record that cannot be used. By default it raises; if
+        on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if
             it returns, the record is left out and reading goes on.
+        known: Labels that the file may have as columns, 1 where a text has the label and 0 where not.
 
     Raises:
         DataError: Any of HW101 to HW131.
     """
-    source = Source(fspath(path), options, report)
-    form, columns, records = open_records(source, labelled=True)
-    examples, empty = [], 0
-    for record in records:
-        text = text_of(record, columns, source)
-        label = _label(record, columns.label, source) if columns.label else None
-        if text is None or (columns.label and label is None):
-            continue
-        empty += not text.strip()
-        examples.append(Example(text, label, record.line))
+    source = Source(fspath(path), options, on_error)
+    if isinstance(options, LabelSetOptions):
+        choose = partial(choose_label_set_columns, known=known)
+        form, columns, records = open_records(source, labelled=True, choose=choose)
+        examples: list[Example] = [*_with_sets(records, columns, source, options.separator)]
+    else:
+        form, columns, records = open_records(source, labelled=True)
+        examples = [*_with_labels(records, columns, source)]
     if source.neutral:
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
-    notes = tuple(source.notes)
-    return Dataset(examples, source.path, form, columns, notes, empty, source.neutral)
+    empty = sum(not example.text.strip() for example in examples)
+    found = (tuple(source.notes), empty, source.neutral, tuple(source.findings))
+    return Dataset(examples, source.path, form, columns, *found)
+
+
+def _with_labels(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
+    for record in records:
+        text = text_of(record, columns, source)
+        label = _label(record, columns.label, source) if columns.label else None
+        if text is not None and (label is not None or not columns.label):
+            yield Example(text, label, record.line)
+
+
+def _with_sets(
+    records: Iterator[Record], columns: Columns, source: Source, separator: str
+) -> Iterator[Example]:
+    repeated, given, bare = list[int](), set[str](), 0
+    for record in records:
+        text = text_of(record, columns, source)
+        cells = cells_of(record, columns, source, separator)
+        if text is None or cells is None:
+            continue
+        labels = tuple(dict.fromkeys(filter(None, cells)))
+        if len(labels) < len(cells):
+            repeated.append(record.line)
+        given.update(labels)
+        bare += not labels
+        yield LabelSetExample(text, None, record.line, labels=labels)
+    if bare and labelled(columns):
+        source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
+    if isinstance(columns, FlagColumns) and (idle := [name for name in columns.flags if name not in given]):
+        source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
+    if repeated:
+        message = f"{count(len(repeated), 'text')} with a label twice or an empty place for one"
+        fix = "headwise takes each label once and passes over empty ones"
+        source.findings.append(Finding("info", "HW169", message, source.places(repeated), fix))
 
 
 def read_rows(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
+    path: str | PathLike[str], options: ReadOptions = DEFAULT, on_error: OnError = stop
 ) -> Rows[Example]:
     """Read a file record by record in constant memory; labels are optional.
 
@@ -71,7 +114,7 @@ def read_rows(
     Raises:
         DataError: As `read_examples`, at once or while iterating.
     """
-    source = Source(fspath(path), options, report)
+    source = Source(fspath(path), options, on_error)
     form, columns, records = open_records(source, labelled=False)
     return Rows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
 
@@ -98,7 +141,7 @@ def open_records(
         DataError: It cannot be read, or has no records.
     """
     options = source.options
-    lines = read_lines(source.path, options.encoding, options.encoding_errors)
+    lines = source.open()
     name = options.format
     if name is None and options.delimiter:
         name = "csv"
@@ -159,25 +202,10 @@ def _label(record: Record, name: str, source: Source) -> str | None:
     return None
 
 
-def check_labels(train: Dataset, other: Dataset) -> None:
+def check_labels(train: Dataset[Any], other: Dataset[Any]) -> None:
     """Check that every label of `other` occurs in `train`.
 
     Raises:
-        DataError: HW140 at the first text whose label does not.
+        DataError: HW140 at the first item whose label does not.
     """
-    known = train.labels
-    strange = [example for example in other.examples if example.label not in known]
-    if not strange:
-        return
-    first = strange[0]
-    close = difflib.get_close_matches(first.label or "", known, n=1, cutoff=0.4)
-    names = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(known) > 10 else "")
-    raise DataError(
-        "HW140",
-        f"the label {first.label!r} does not occur in {train.path}"
-        + (f" (nor do those of {len(strange) - 1} more texts)" if len(strange) > 1 else ""),
-        expected=f"one of {names}",
-        advice=f"did you mean {close[0]!r}?" if close else "",
-        path=other.path,
-        line=first.line,
-    )
+    check_known(train.labels, other, train.path)

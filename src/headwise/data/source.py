@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
+from headwise.data.archives import lines_of
+from headwise.data.diagnosis import Finding, places
 from headwise.data.errors import DataError, OnError, stop
+from headwise.data.files import Line
 from headwise.data.options import DEFAULT, ReadOptions
 
 
@@ -31,6 +34,24 @@ class Source:
     """Sentiment trees (or phrases) left out because their label is neutral."""
     blank: int = 0
     """Blank lines, which are no records."""
+    findings: list[Finding] = field(default_factory=list)
+    """What looks like a mistake but can be used."""
+    head: Sequence[Line] | None = None
+    """The first lines, where they are all that is to be looked at."""
+
+    def open(self) -> Iterator[Line]:
+        """The file's lines.
+
+        Raises:
+            DataError: HW101 to HW106, while iterating.
+        """
+        if self.head is not None:
+            return iter(self.head)
+        return lines_of(self.path, self.options.encoding, self.options.encoding_errors)
+
+    def places(self, lines: Sequence[int]) -> tuple[str, ...]:
+        """The first few of some lines as places, and how many more there are."""
+        return places(self.path, lines)
 
     def error(
         self,

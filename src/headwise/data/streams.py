@@ -10,7 +10,7 @@ Code: HW282 a text that does not have the size of its parts.
 import codecs
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from os import PathLike, fspath
 from typing import Any, BinaryIO
@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of, open_file
 from headwise.data.compression import DAMAGED, STANDARD_INPUT
+from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding
 from headwise.data.errors import DataError
+from headwise.data.example import Example
 from headwise.data.files import Line, without_returns
+from headwise.data.stream_options import StreamOptions
 from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
 
 PIECE = 1 << 18
@@ -68,6 +71,34 @@ class StreamData:
     def labels(self) -> dict[str, int]:
         """None: the answer to a symbol is the next one."""
         return {}
+
+
+@dataclass(frozen=True)
+class LineData(Dataset[Example]):
+    """The lines of a plain text, as items without labels.
+
+    Attributes:
+        characters: How often each character occurs.
+    """
+
+    characters: Counter[str] = field(default_factory=Counter)
+
+
+def read_line_data(path: str, options: StreamOptions) -> LineData:
+    """The lines of a plain text, and its characters.
+
+    Raises:
+        DataError: HW101 to HW106.
+    """
+    lines: list[Example] = []
+    characters: Counter[str] = Counter()
+    for number, text in without_returns(lines_of(path, options.encoding, options.encoding_errors)):
+        lines.append(Example(text, None, number))
+        characters.update(text)
+        characters["\n"] += 1
+    notes = (f"{characters.total():,} characters, {len(characters):,} different",)
+    empty = sum(not line.text.strip() for line in lines)
+    return LineData(lines, path, "plain text", None, notes, empty, characters=characters)
 
 
 def count_symbols(

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 from headwise.data.archives import read_files
-from headwise.data.diagnosis import Finding
+from headwise.data.dataset import Dataset
+from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import conll, conllu_tags, slashed, trees
@@ -18,8 +19,6 @@ from headwise.data.tag_checks import count_entities, marks_entities, places_of, 
 from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
 from headwise.data.tag_sniff import guess_tagged_format
 from headwise.errors import ConfigError
-
-SHOWN = 5  # places named in a finding
 
 
 @dataclass(frozen=True)
@@ -33,73 +32,45 @@ class TagColumns:
 
 
 @dataclass(frozen=True)
-class TaggedData:
+class TaggedData(Dataset[Tagged]):
     """The sentences of a file (or of several members of a zip), and how they were read.
 
     Attributes:
-        sentences: The sentences in the file's order.
-        path: The file as the user named it.
-        format: The name of its format.
-        columns: The columns of tokens, tags and heads.
-        notes: What was guessed or left out, for the user, one sentence each.
         documents: The number (from 0) of the first sentence of each document, if the file tells documents.
-        findings: What looks like a mistake but can be used, for the doctor.
-        skipped: How many sentences were left out, as they could not be used.
         files: Each file that was read, and the number of its first sentence.
     """
 
-    sentences: list[Tagged]
-    path: str
-    format: str
-    columns: TagColumns
-    notes: tuple[str, ...] = ()
     documents: tuple[int, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    skipped: int = 0
     files: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def items(self) -> list[Tagged]:
-        """The sentences."""
-        return self.sentences
-
-    def with_items(self, items: list[Any]) -> Self:
-        """The same file with other items."""
-        return replace(self, sentences=items)
-
-    @property
-    def labels(self) -> dict[str, int]:
-        """The same as `tags`."""
-        return self.tags
 
     @property
     def tokens(self) -> int:
         """How many tokens there are."""
-        return sum(len(sentence.tokens) for sentence in self.sentences)
+        return sum(len(sentence.tokens) for sentence in self.items)
 
     @property
     def tags(self) -> dict[str, int]:
         """How many tokens each tag has, the most frequent first, then by name."""
-        return dict(sorted(_count(self.sentences).items(), key=lambda item: (-item[1], item[0])))
+        return self.labels
 
     @property
     def entities(self) -> dict[str, int]:
         """How many entities there are of each type; empty if tags mark no entities."""
-        return count_entities(self.sentences) if marks_entities(_count(self.sentences)) else {}
+        return count_entities(self.items) if marks_entities(self.labels) else {}
 
-    def where(self, sentence: int, token: int = 0) -> str:
+    def where(self, item: int, token: int = 0) -> str:
         """`path:line` of a token, by the numbers of its sentence and in it, both from 0.
 
         The line is exact in files of columns, elsewhere that of the sentence's first token.
         """
-        path = next((path for path, first in reversed(self.files) if first <= sentence), self.path)
-        return f"{path}:{_line(self.sentences[sentence], token, self.format)}"
+        path = next((path for path, first in reversed(self.files) if first <= item), self.path)
+        return f"{path}:{_line(self.items[item], token, self.format)}"
 
 
 def read_tagged(
     path: str | PathLike[str],
     options: TagOptions = DEFAULT,
-    report: OnError = stop,
+    on_error: OnError = stop,
     *,
     labelled: bool = True,
 ) -> TaggedData:
@@ -109,7 +80,7 @@ def read_tagged(
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` is a member of a
             zip, and a pattern (`archive.zip!folder/*.mrg`) several, by name, each a document.
         options: What is not to be guessed.
-        report: Is given the `DataError` of a sentence that cannot be used. By default it raises; if it
+        on_error: Is given the `DataError` of a sentence that cannot be used. By default it raises; if it
             returns, the sentence is left out and reading goes on.
         labelled: Whether every token has to have a tag; if not, a sentence of which one lacks has none.
 
@@ -122,7 +93,7 @@ def read_tagged(
 
     def counting(error: DataError) -> None:
         nonlocal skipped
-        report(error)
+        on_error(error)
         skipped += 1
 
     found: list[tuple[str, Tagged]] = []
@@ -210,7 +181,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
     return _Plan(form, columns, trees.read_sentences)
 
 
-def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, report: OnError) -> set[int]:
+def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_error: OnError) -> set[int]:
     """Report sentences with tags that are mistakes; their numbers."""
     if form not in ("columns", "slash"):
         return set()
@@ -224,24 +195,22 @@ def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, rep
         advice = f"write {strange[tag]!r}" if strange[tag] else "correct it"
         line = _line(sentence, token, form)
         wrong, right = f"the tag {tag!r} of the token {sentence.tokens[token]!r}", f"tags such as {usual}"
-        report(DataError("HW252", wrong, expected=right, advice=advice, path=file, line=line))
+        on_error(DataError("HW252", wrong, expected=right, advice=advice, path=file, line=line))
     return {index for index, _ in places}
 
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
-    if data.format != "columns" or not marks_entities(_count(data.sentences)):
+    if data.format != "columns" or not marks_entities(data.labels):
         return
-    places = unopened(data.sentences)
+    places = unopened(data.items)
     if places:
         index, token = places[0]
-        tag = data.sentences[index].tags[token]
+        tag = data.items[index].tags[token]
         goes = "entity goes" if len(places) == 1 else "entities go"
         message = f"{len(places):,} {goes} on where none has begun, first {tag!r} (IOB2 begins with 'B')"
-        where = [data.where(*place) for place in places[:SHOWN]]
-        if len(places) > SHOWN:
-            where.append(f"and {len(places) - SHOWN:,} more")
+        where = some_of([data.where(*place) for place in places[:SHOWN]], len(places))
         fix = f"write 'B{tag[1:]}' for the first token of an entity"
-        yield Finding("warning", "HW253", message, tuple(where), fix)
+        yield Finding("warning", "HW253", message, where, fix)
 
 
 def _count(sentences: Iterable[Tagged]) -> Counter[str]:

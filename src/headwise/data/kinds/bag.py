@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 from headwise.data.bag_sniff import looks_like_bags
 from headwise.data.bag_split import instances_digest
 from headwise.data.bags import DEFAULT, Bag, BagData, BagOptions, read_bags
+from headwise.data.doctor.bags import constant, single
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.texts import repeated, shared
 from headwise.data.errors import OnError, stop
 from headwise.data.head import Head
 from headwise.data.kind import Kind
@@ -17,6 +20,9 @@ class BagKind(Kind[Bag]):
     """Bags of vectors; the label belongs to the whole bag."""
 
     nouns: ClassVar[Nouns] = Nouns("bag", "bags", "instances")
+    checks: ClassVar[tuple[Check, ...]] = (repeated, constant, single)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (shared,)
+    columns_are: ClassVar[str] = "features in columns"
 
     @property
     def options(self) -> type:
@@ -43,6 +49,15 @@ class BagKind(Kind[Bag]):
 
     def fields(self, item: Bag) -> Iterable[str | None]:
         return item.id, item.label, instances_digest(item)
+
+    def size(self, item: Bag) -> int:
+        return len(item.instances)
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return f"{data.features[0]} to {data.features[-1]}", None
+
+    def text(self, item: Bag) -> str:
+        return ""
 
     def show(self, item: Bag) -> str:
         return item.id

@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from headwise.data.answers import Number
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
+from headwise.data.doctor.texts import characters, lengths, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
@@ -25,6 +28,8 @@ class PairKind(Kind[Pair]):
 
     nouns: ClassVar[Nouns] = Nouns("pair", "pairs")
     sides: ClassVar[int] = 2
+    checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters, half_empty, swapped, one_sided)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (shared, shared_firsts, swapped_between)
 
     @property
     def options(self) -> type:
@@ -73,6 +78,12 @@ class PairKind(Kind[Pair]):
 
     def has_heads(self, item: Pair) -> bool:
         return item.first_heads is not None and item.second_heads is not None
+
+    def text(self, item: Pair) -> str:
+        return f"{item.first}\n{item.second}"
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return f"{data.columns.first} + {data.columns.second}", data.columns.label
 
     def show(self, item: Pair) -> str:
         return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"

@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 
 from headwise.config import from_dict
 from headwise.data.answers import TAGS, Answer
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.tags import few_spans, long, one_tag, other_tags, scheme, torn
+from headwise.data.doctor.texts import repeated, shared
 from headwise.data.errors import OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
@@ -30,6 +33,8 @@ class SentenceKind(Kind[Tagged]):
 
     nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
     sides: ClassVar[int] = 1
+    checks: ClassVar[tuple[Check, ...]] = (one_tag, scheme, torn, repeated, long, few_spans)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (shared, other_tags)
 
     def __init__(self, answer: Answer = TAGS):
         super().__init__(answer)
@@ -78,6 +83,18 @@ class SentenceKind(Kind[Tagged]):
 
     def has_heads(self, item: Tagged) -> bool:
         return item.heads is not None
+
+    def size(self, item: Tagged) -> int:
+        return len(item.tokens)
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return data.columns.token, data.columns.tag
+
+    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+        """The types of spans; or the tags, where they mark none."""
+        counts = data.entities or data.labels
+        total = max(sum(counts.values()), 1)
+        return tuple((kind or "span", n, n / total) for kind, n in counts.items())
 
     def show(self, item: Tagged) -> str:
         return " ".join(item.tokens)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from headwise.data.answers import NEXT_SYMBOL, Answer
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.streams import few, strange_characters, unlike_training
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.fingerprint import Fingerprint
 from headwise.data.head import Head
@@ -14,7 +16,14 @@ from headwise.data.kind import Kind
 from headwise.data.nouns import Nouns
 from headwise.data.split import Split, SplitConfig
 from headwise.data.stream_options import DEFAULT, StreamOptions
-from headwise.data.streams import StreamData, count_symbols, read_stream, split_stream
+from headwise.data.streams import (
+    LineData,
+    StreamData,
+    count_symbols,
+    read_line_data,
+    read_stream,
+    split_stream,
+)
 from headwise.data.symbols import Symbols, Unit, choose_symbols
 from headwise.errors import ConfigError
 
@@ -30,6 +39,11 @@ class StreamKind(Kind[int]):
 
     nouns: ClassVar[Nouns] = Nouns("symbol", "symbols", "symbols")
     has_keys: ClassVar[bool] = False
+    checks: ClassVar[tuple[Check, ...]] = (few, strange_characters)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (unlike_training,)
+    columns_are: ClassVar[str] = ""
+    classes_are: ClassVar[str] = "character"
+    lines: ClassVar[str] = "lines"
 
     def __init__(
         self,
@@ -106,6 +120,26 @@ class StreamKind(Kind[int]):
         digest = hashlib.sha256(json.dumps(items.symbols.names).encode())
         digest.update(items.ids.tobytes())
         return Fingerprint(digest.hexdigest(), len(items), {})
+
+    def examine(
+        self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
+    ) -> LineData:
+        return read_line_data(path, options or DEFAULT)
+
+    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+        total = max(data.characters.total(), 1)
+        return tuple((repr(name), n, n / total) for name, n in data.characters.most_common())
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return "all", None
+
+    def key(self, item: Any) -> str:
+        """That of a line, which is what the doctor looks at."""
+        return item.text
+
+    def size(self, item: Any) -> int:
+        """That of a line."""
+        return len(item.text.split())
 
     def refuse_parses(self) -> ConfigError:
         return ConfigError("parses are the syntax of labelled texts, which language models do not read")

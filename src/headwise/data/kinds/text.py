@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 from headwise.config import from_dict
 from headwise.data.answers import LabelSet
 from headwise.data.dataset import Dataset
+from headwise.data.doctor.file import BetweenCheck, Check
+from headwise.data.doctor.texts import characters, lengths, repeated, shared
 from headwise.data.errors import OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
-from headwise.data.label_set_files import looks_like_label_sets, read_label_sets
+from headwise.data.label_set_files import looks_like_label_sets
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.data.options import LabelSetOptions, ReadOptions
 from headwise.data.read import read_examples, read_rows
@@ -25,6 +27,8 @@ class TextKind(Kind[Example]):
 
     nouns: ClassVar[Nouns] = TEXTS
     sides: ClassVar[int] = 1
+    checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters)
+    between: ClassVar[tuple[BetweenCheck, ...]] = (shared,)
 
     @property
     def sets(self) -> bool:
@@ -40,7 +44,7 @@ class TextKind(Kind[Example]):
     ) -> Dataset:
         own = options or self.options()
         if self.sets:
-            return read_label_sets(path, own, on_error, known=like or ())
+            return read_examples(path, own, on_error, known=like or ())
         return read_examples(path, own, on_error)
 
     def rows(
@@ -66,6 +70,9 @@ class TextKind(Kind[Example]):
 
     def has_heads(self, item: Example) -> bool:
         return item.heads is not None
+
+    def text(self, item: Example) -> str:
+        return item.text
 
     def show(self, item: Example) -> str:
         return " ".join(item.text.split())

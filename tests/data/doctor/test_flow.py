@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data import ReadOptions, read_examples
-from headwise.data.doctor import MOST_PROBLEMS, diagnose, diagnose_files, guess_roles, measure
+from headwise.data import ReadOptions
+from headwise.data.doctor.flow import MOST_PROBLEMS, diagnose, doctor_files, guess_roles, measure
 from headwise.data.errors import CODES
+from headwise.data.kinds import KINDS
+from headwise.errors import ConfigError
+
+CLASSIFY = KINDS["classify"]
 
 
 def codes(diagnosis):
@@ -46,7 +50,7 @@ def test_roles(paths, roles):
 
 def test_facts_about_a_file(write):
     path = write("a.csv", "text,label\nbig big film,b\nBig  big film,b\n,a\n\n")
-    (report,) = diagnose({"train": read_examples(path)}).files
+    (report,) = diagnose(CLASSIFY, [path]).files
     assert (report.texts, report.distinct, report.empty) == (3, 2, 1)
     assert report.classes == (("b", 2, 2 / 3), ("a", 1, 1 / 3))
     assert (report.text_column, report.label_column, report.format) == ("text", "label", "csv")
@@ -55,7 +59,7 @@ def test_facts_about_a_file(write):
 
 def test_a_bad_file_does_not_hide_the_others(write):
     good = write("train.csv", "text,label\n" + "".join(f"film {i},{i % 2}\n" for i in range(20)))
-    diagnosis = diagnose_files([good, write("dev.csv", ""), "none.csv"])
+    diagnosis = diagnose(CLASSIFY, [good, write("dev.csv", ""), "none.csv"])
     assert codes(diagnosis) == [("error", "HW103"), ("error", "HW101")]
     assert [report.role for report in diagnosis.files] == ["train"]
     assert diagnosis.errors == 2
@@ -65,7 +69,7 @@ def test_bad_records_are_told_one_by_one_in_the_file_s_order(write):
     rows = [f"film {i},{i % 2}" for i in range(20)]
     rows[4], rows[8], rows[12] = "x,", "a,b,c", '"a"b,1'
     path = write("a.csv", "\n".join(["text,label", *rows]))
-    diagnosis = diagnose_files([path])
+    diagnosis = diagnose(CLASSIFY, [path])
     assert diagnosis.files[0].texts == 17
     found = [(f.code, f.where) for f in diagnosis.findings if f.severity == "error"]
     assert found == [
@@ -77,24 +81,24 @@ def test_bad_records_are_told_one_by_one_in_the_file_s_order(write):
 
 def test_very_many_bad_records_are_summed_up(write):
     path = write("a.csv", "text,label\na,1\nb,0\n" + "x\n" * 100)
-    found = [f for f in diagnose_files([path]).findings if f.code == "HW110"]
+    found = [f for f in diagnose(CLASSIFY, [path]).findings if f.code == "HW110"]
     assert len(found) == MOST_PROBLEMS + 1
     assert found[-1].message.startswith("80 records more")
 
 
 def test_a_file_of_another_encoding_is_read_on(write):
     path = write("a.txt", "1 good film\n0 caf\xe9 closed\n".encode("latin-1"))
-    diagnosis = diagnose_files([path])
+    diagnosis = diagnose(CLASSIFY, [path])
     assert diagnosis.files[0].texts == 2
     assert ("error", "HW105") in codes(diagnosis)
     assert ("warning", "HW159") in codes(diagnosis)
-    fine = diagnose_files([path], ReadOptions(encoding="latin-1"))
+    fine = diagnose(CLASSIFY, [path], ReadOptions(encoding="latin-1"))
     assert "HW105" not in dict(map(reversed, codes(fine)))
 
 
 def test_findings_are_sorted_have_known_codes_and_are_json(write):
     train = write("train.csv", "text,label\na,x\na,X\nx,y,z\n")
-    diagnosis = diagnose_files([train, write("test.csv", "text,label\na,z\n")])
+    diagnosis = diagnose(CLASSIFY, [train, write("test.csv", "text,label\na,z\n")])
     order = [("error", "warning", "info").index(severity) for severity, _ in codes(diagnosis)]
     assert order == sorted(order)
     assert {code for _, code in codes(diagnosis)} >= {"HW110", "HW154", "HW156", "HW160", "HW161"}
@@ -107,5 +111,25 @@ def test_it_is_fast(write):
     lines = (f"{i % 2}\t{text} {i}\n" for i in range(5000))
     path = write("a.txt", "".join(lines))
     start = time.perf_counter()
-    assert diagnose_files([path]).files[0].texts == 5000
+    assert diagnose(CLASSIFY, [path]).files[0].texts == 5000
     assert time.perf_counter() - start < 4
+
+
+def test_the_verb_finds_the_task_out(write):
+    pairs = write(
+        "train.csv", "premise,hypothesis,label\n" + "".join(f"a {n},b {n},{n % 2}\n" for n in range(20))
+    )
+    found = doctor_files([pairs])
+    assert (found.task, "'premise' and 'hypothesis'" in found.why) == ("pair", True)
+    assert found.files[0].names.items == "pairs"
+    named = doctor_files([pairs], "classify", {"text_column": "premise", "label_column": "label"})
+    assert (named.task, named.why, named.files[0].texts) == ("classify", "", 20)
+    for paths, task in ([], None), ([pairs], "classfy"):
+        with pytest.raises(ConfigError):
+            doctor_files(paths, task)
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_every_kind_tells_of_a_file_that_is_not_there(task):
+    found = diagnose(KINDS[task], ["none.csv"], KINDS[task].options())
+    assert codes(found) == [("error", "HW101")]

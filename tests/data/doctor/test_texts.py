@@ -1,16 +1,19 @@
 import pytest
 
-from headwise.data.checks import check_file, count, places
 from headwise.data.columns import Columns
 from headwise.data.dataset import Dataset
+from headwise.data.diagnosis import count, places
+from headwise.data.doctor.file import File
+from headwise.data.doctor.flow import examine
 from headwise.data.example import Example
+from headwise.data.kinds import KINDS
 
 
 def findings(*pairs, role="train"):
     examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
     data = Dataset(examples, "f", "csv", Columns("text", "label"))
-    words = [len(example.text.split()) for example in examples]
-    return {found.code: found for found in check_file(role, data, words)}
+    kind = KINDS["classify"]
+    return {found.code: found for found in examine(kind, {role: File(role, data, kind)}).findings}
 
 
 CLEAN = [(f"a good film number {i}", "ab"[i % 2]) for i in range(20)]
@@ -69,9 +72,8 @@ def test_spellings_of_a_label():
 
 
 def test_only_some_places_are_shown():
-    data = Dataset([], "f", "csv", Columns("text"))
-    assert places(data, range(1, 6)) == ("f:1", "f:2", "f:3", "f:4", "f:5")
-    assert places(data, iter(range(1, 2001)))[5:] == ("and 1,995 more",)
+    assert places("f", range(1, 6)) == ("f:1", "f:2", "f:3", "f:4", "f:5")
+    assert places("f", range(1, 2001))[5:] == ("and 1,995 more",)
 
 
 def test_counts_are_english():

@@ -3,13 +3,20 @@ from hypothesis import strategies as st
 
 from headwise.data.columns import Columns
 from headwise.data.dataset import Dataset
+from headwise.data.doctor.file import File
 from headwise.data.example import Example
-from headwise.data.overlap import check_files
+from headwise.data.kinds import KINDS
 
 
 def dataset(path, pairs):
     examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
     return Dataset(examples, path, "csv", Columns("text", "label"))
+
+
+def check_files(files):
+    kind = KINDS["classify"]
+    own = {role: File(role, data, kind) for role, data in files.items()}
+    return [found for check in (*kind.between, *kind.answer.between) for found in check(own)]
 
 
 def test_shared_texts():

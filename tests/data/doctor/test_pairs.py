@@ -4,20 +4,21 @@ import random
 
 import pytest
 
-from headwise.data.doctor_pairs import diagnose_pairs
-from headwise.data.shortcut import majority_share, one_sided_accuracy
+from headwise.data.doctor.flow import diagnose as examine
+from headwise.data.doctor.guesses import majority_share, one_sided_accuracy
+from headwise.data.kinds import KINDS
 
 HEAD = "premise\thypothesis\tlabel"
 
 
 @pytest.fixture
 def diagnose(tmp_path):
-    def diagnose(*files: list[str]):
+    def diagnose(*files: list[str], task: str = "pair"):
         paths = []
         for name, rows in zip(("train.tsv", "test.tsv"), files, strict=False):
             (tmp_path / name).write_text("\n".join([HEAD, *rows]) + "\n")
             paths.append(str(tmp_path / name))
-        return diagnose_pairs(paths)
+        return examine(KINDS[task], paths)
 
     return diagnose
 
@@ -41,7 +42,7 @@ def test_leaks_between_files(diagnose):
     swapped = "hypothesis about 3\tpremise number 3\tyes"
     found = diagnose(BASE, [BASE[0], "premise number 1\tsomething else\tno", swapped])
     messages = [finding.message for finding in found.findings]
-    assert any("1 distinct text of test also in train" in message for message in messages)
+    assert any("1 distinct pair of test also in train" in message for message in messages)
     assert any("1 pair of test also in train, the other way round" in message for message in messages)
     assert "2 pairs of test (66.7%) with a first text that train has" in codes(found)["HW166"]
 
@@ -78,14 +79,14 @@ def test_one_text_gives_the_label_away(diagnose):
 
 def test_scores_are_no_classes(diagnose):
     rows = [f"premise {n}\thypothesis {n}\t{n / 3:.2f}" for n in range(30)]
-    found = diagnose(rows, [*rows[:1], "another premise\tand another\t77.7"])
+    found = diagnose(rows, [*rows[:1], "another premise\tand another\t77.7"], task="pair-score")
     assert found.files[0].classes == ()
     assert set(codes(found)) == {"HW160", "HW166"}
 
 
 def test_unreadable_files_are_findings(tmp_path):
     (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\na\tb\n")
-    found = diagnose_pairs([str(tmp_path / "a.tsv")])
+    found = examine(KINDS["pair"], [str(tmp_path / "a.tsv")])
     assert found.errors >= 1
 
 

@@ -1,0 +1,69 @@
+"""The doctor's checks of labels, which are names that recur."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from headwise.data.diagnosis import Finding, count, some
+from headwise.data.doctor.file import File
+
+RARE = 5  # a class with fewer items is hardly learnt
+
+
+def no_labels(file: File) -> Iterator[Finding]:
+    """A file without answers."""
+    if file.items and not file.data.labels:
+        fix = "give --format and --label-column if the file has labels"
+        yield Finding("warning", "HW163", "no labels", (file.data.path,), fix)
+
+
+def one_class(file: File) -> Iterator[Finding]:
+    """A file that has nothing to tell apart."""
+    labels = file.data.labels
+    if len(labels) == 1 and file.training:
+        message = f"only one class, {next(iter(labels))!r}"
+        fix = f"training needs two; is {file.kind.answer.column} the right one?"
+        yield Finding("error", "HW162", message, (file.data.path,), fix)
+
+
+def rare(file: File) -> Iterator[Finding]:
+    """Labels that few items have."""
+    found = [f"{name!r} ({n})" for name, n in file.data.labels.items() if n < RARE]
+    if found and file.training:
+        noun = file.kind.answer.noun
+        message = f"{count(len(found), noun)} with fewer than {RARE} {file.kind.nouns.many}: {some(found)}"
+        fix = f"add {file.kind.nouns.many}, merge them into others, or leave them out"
+        yield Finding("warning", "HW155", message, (file.data.path,), fix)
+
+
+def spellings(file: File) -> Iterator[Finding]:
+    """Labels that are spelt in several ways."""
+    labels = file.data.labels
+    alike: dict[str, list[str]] = {}
+    for name in labels:
+        alike.setdefault("".join(name.casefold().split()), []).append(name)
+    for names in alike.values():
+        if len(names) < 2:
+            continue
+        shown = some([f"{name!r} ({labels[name]:,})" for name in names])
+        wanted = set(names[1:])  # the rarer spellings
+        where = [n for n, item in enumerate(file.items) if not wanted.isdisjoint(item.labels)]
+        fix = f"headwise takes them for different ones; write {names[0]!r} throughout"
+        message = f"labels that differ in case or spacing only: {shown}"
+        yield Finding("warning", "HW156", message, file.data.places(where), fix)
+
+
+def strange(files: Mapping[str, File]) -> Iterator[Finding]:
+    """Labels that the training data lack."""
+    known = {label for file in files.values() if file.training for label in file.data.labels}
+    if not known:
+        return
+    for file in files.values():
+        for label, times in file.data.labels.items():
+            if label in known:
+                continue
+            close = difflib.get_close_matches(label, known, n=1, cutoff=0.4)
+            message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"
+            fix = f"add such {file.kind.nouns.many} to train"
+            fix = f"write {close[0]!r} if that is meant" if close else fix
+            where = [n for n, item in enumerate(file.items) if label in item.labels]
+            yield Finding("error", "HW161", message, file.data.places(where), fix)

@@ -1,0 +1,83 @@
+"""A file that the doctor looks at."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from headwise.data.diagnosis import Finding
+from headwise.data.duplicates import normal_text
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that has been read.
+
+    Attributes:
+        role: "train", "dev" or "test"; more files of a role are "train 2" and so on.
+        data: As `headwise.data.kind.Kind.examine` returns it.
+        kind: The `headwise.data.kind.Kind` of its items.
+    """
+
+    role: str
+    data: Any
+    kind: Any
+
+    @property
+    def items(self) -> Any:
+        """The items."""
+        return self.data.items
+
+    @property
+    def training(self) -> bool:
+        """Whether it is to teach."""
+        return self.role.startswith("train")
+
+    @property
+    def part(self) -> str:
+        """The role without its number."""
+        return self.role.split()[0]
+
+    def count(self, number: int, before: str = "", after: str = "") -> str:
+        """`1 empty text`, `2,000 empty texts`."""
+        nouns = self.kind.nouns
+        words = (f"{number:,}", before, nouns.one if number == 1 else nouns.many, after)
+        return " ".join(filter(None, words))
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The length of each item, in words or instances."""
+        return [self.kind.size(item) for item in self.items]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The whole text of each item."""
+        return [self.kind.text(item) for item in self.items]
+
+    @cached_property
+    def same(self) -> dict[str, list[int]]:
+        """The numbers of the items of every distinct key, in the order of first occurrence."""
+        groups: dict[str, list[int]] = {}
+        for number, item in enumerate(self.items):
+            groups.setdefault(normal_text(self.kind.key(item)), []).append(number)
+        return groups
+
+    @cached_property
+    def repeated(self) -> list[list[int]]:
+        """The numbers of equal items that are not empty."""
+        return [own for key, own in self.same.items() if len(own) > 1 and key]
+
+
+Check = Callable[[File], Iterator[Finding]]
+"""Looks at one file."""
+
+BetweenCheck = Callable[[Mapping[str, File]], Iterator[Finding]]
+"""Looks at the files together, by their roles."""
+
+
+def pairs_of(files: Mapping[str, File]) -> Iterator[tuple[File, File]]:
+    """Two files at a time, in their order."""
+    own = list(files.values())
+    for place, one in enumerate(own):
+        for other in own[place + 1 :]:
+            yield one, other

@@ -1,0 +1,164 @@
+"""The doctor: files are read, checked one by one and together, and all that is found is told at once."""
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+from pathlib import PurePath
+from typing import Any
+
+from headwise.config import from_dict, unknown
+from headwise.data.diagnosis import Diagnosis, FileReport, Finding, Lengths, Names, count
+from headwise.data.doctor.file import File
+from headwise.data.errors import DataError
+from headwise.data.kind import Kind
+from headwise.data.kinds import KINDS, infer_task
+from headwise.errors import ConfigError
+
+ROLES = ("train", "dev", "test")
+MOST_PROBLEMS = 20  # unusable records that are told one by one, a file
+_NAMES = {"train": "train", "training": "train", "test": "test", "eval": "test"} | dict.fromkeys(
+    ("dev", "devel", "valid", "validation", "val", "testa"), "dev"
+)
+_ORDER = ("error", "warning", "info")
+
+
+def doctor_files(
+    paths: Sequence[str], task: str | None = None, reading: Mapping[str, Any] | None = None
+) -> Diagnosis:
+    """Look at data files before they are trained on.
+
+    Args:
+        paths: Training data, then perhaps development and test data ("train", "dev" or "test" in a file's
+            name goes before its place); "-" is standard input.
+        task: What the files are for; by the looks of the first file if it is not given.
+        reading: How they are read, as far as it is not to be guessed: fields of the options of the task's
+            kind (`headwise.data.kinds.KINDS`).
+
+    Raises:
+        ConfigError: No files, an unknown task, or options that do not go together.
+    """
+    if not paths:
+        raise ConfigError("no files to look at; expected at least one, such as train.tsv")
+    reading, why = reading or {}, ""
+    if task is None:
+        task, why = infer_task(paths[0], reading)
+    if task not in KINDS:
+        raise unknown("task", task, list(KINDS))
+    kind = KINDS[task]
+    found = diagnose(kind, paths, from_dict(kind.options, reading))
+    return replace(found, task=task, why=why)
+
+
+def diagnose(kind: Kind[Any], paths: Sequence[str], options: Any = None) -> Diagnosis:
+    """Read and examine files of a kind; what cannot be read becomes a finding.
+
+    A record that cannot be used is left out and reported, and a file that is not in the given encoding is
+    read with replacement characters, so that one run tells as much as it can.
+    """
+    options = kind.options() if options is None else options
+    files: dict[str, File] = {}
+    findings: list[Finding] = []
+    like: Any = None
+    for role, path in zip(guess_roles(paths), paths, strict=True):
+        errors: list[DataError] = []
+        try:
+            data = _read(kind, path, options, errors, like)
+            files[role] = File(role, data, kind)
+            like = kind.likeness(data) if like is None else like
+        except DataError as error:
+            errors.append(error)
+        findings += _told(errors)
+    return examine(kind, files, findings)
+
+
+def examine(kind: Kind[Any], files: Mapping[str, File], findings: Sequence[Finding] = ()) -> Diagnosis:
+    """Examine files that have been read, by their roles; `findings` are of their reading."""
+    found = [*findings]
+    for file in files.values():
+        found += file.data.findings
+        for check in (*kind.checks, *kind.answer.checks):
+            found += check(file)
+    for check in (*kind.between, *kind.answer.between):
+        found += check(files)
+    ranked = sorted(found, key=lambda finding: _ORDER.index(finding.severity))
+    return Diagnosis(tuple(map(_report, files.values())), tuple(ranked))
+
+
+def guess_roles(paths: Sequence[str]) -> list[str]:
+    """The role of every file: from its name if one of them tells, else train, dev, test in order.
+
+    A file beyond the three, or a second one of a role, has a number: "train 2".
+    """
+    named = [_role(path) for path in paths]
+    open_roles = [role for role in ROLES if role not in named]
+    roles: list[str] = []
+    for role in named:
+        role = role or (open_roles.pop(0) if open_roles else "test")
+        same = sum(other.split()[0] == role for other in roles)
+        roles.append(f"{role} {same + 1}" if same else role)
+    return roles
+
+
+def _role(path: str) -> str | None:
+    words = re.split("[^a-z]+", PurePath(path).name.lower())
+    return next((_NAMES[word] for word in words if word in _NAMES), None)
+
+
+def _read(kind: Kind[Any], path: str, options: Any, errors: list[DataError], like: Any) -> Any:
+    try:
+        return kind.examine(path, options, errors.append, like=like)
+    except DataError as error:
+        if error.code != "HW105" or path == "-" or not hasattr(options, "encoding_errors"):
+            raise
+        errors[:] = [error]
+    return kind.examine(path, replace(options, encoding_errors="replace"), errors.append, like=like)
+
+
+def _told(errors: Sequence[DataError]) -> list[Finding]:
+    """What could not be read, as findings; of many the first."""
+    findings = []
+    errors = sorted(errors, key=lambda error: error.line or 0)
+    for error in errors[:MOST_PROBLEMS]:
+        message = error.found + (f"; expected {error.expected}" if error.expected else "")
+        findings.append(Finding("error", error.code, message, (error.where,), error.advice))
+    if rest := errors[MOST_PROBLEMS:]:
+        message = f"{count(len(rest), 'record')} more that cannot be used"
+        findings.append(Finding("error", rest[0].code, message, (rest[0].where,)))
+    return findings
+
+
+def _report(file: File) -> FileReport:
+    """The facts about a file."""
+    kind, data = file.kind, file.data
+    text, label = kind.columns_of(data)
+    return FileReport(
+        role=file.role,
+        path=data.path,
+        format=data.format,
+        text_column=text,
+        label_column=label,
+        texts=len(file.items),
+        distinct=len(file.same),
+        empty=data.empty,
+        skipped=data.skipped,
+        words=measure(file.sizes),
+        classes=kind.classes_of(data),
+        notes=data.notes,
+        names=Names(kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_are, kind.classes_are),
+    )
+
+
+def measure(words: Sequence[int]) -> Lengths:
+    """The lengths' summary; all zero for no texts."""
+    if not words:
+        return Lengths(0, 0.0, 0.0, 0, 0)
+    ranked = sorted(words)
+    return Lengths(
+        min=ranked[0],
+        median=float(statistics.median(ranked)),
+        mean=sum(ranked) / len(ranked),
+        p95=ranked[ceil(0.95 * len(ranked)) - 1],
+        max=ranked[-1],
+    )

@@ -1,0 +1,61 @@
+"""The doctor's checks of plain texts for language modelling, whose items are lines."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from headwise.data.diagnosis import Finding, count
+from headwise.data.doctor.file import File
+
+_FEW = 100_000  # characters of a training text from which on a model has something to learn from
+_LONG = 60  # characters of a line from which on it does not stand in two texts by chance
+_SHOWN = 8
+
+
+def few(file: File) -> Iterator[Finding]:
+    """A text that is too short to learn from."""
+    total = file.data.characters.total()
+    if file.training and total < _FEW:
+        message = f"{total:,} characters are few to learn a language from"
+        yield Finding("warning", "HW151", message, (file.data.path,), f"give some {_FEW:,} or more")
+
+
+def strange_characters(file: File) -> Iterator[Finding]:
+    """Characters that a text seldom has on purpose."""
+    found = file.data.characters
+    control = {c: n for c, n in found.items() if unicodedata.category(c) == "Cc" and c not in "\n\t"}
+    if control:
+        message = f"{count(sum(control.values()), 'control character')}: {_named(control)}"
+        fix = "remove them, or the model will write them"
+        yield Finding("warning", "HW157", message, (file.data.path,), fix)
+    if broken := found["\ufffd"]:
+        message = f"{count(broken, 'character')} U+FFFD, which stand for bytes that could not be decoded"
+        yield Finding("warning", "HW159", message, (file.data.path,), "give the file's own --encoding")
+
+
+def unlike_training(files: Mapping[str, File]) -> Iterator[Finding]:
+    """What the other files have that training has, or has not."""
+    train = next((file for file in files.values() if file.training), None)
+    if train is None:
+        return
+    lines = {line.text for line in train.items}
+    for file in files.values():
+        if file is train:
+            continue
+        characters = file.data.characters
+        new = {c: n for c, n in characters.items() if c not in train.data.characters}
+        if new:
+            message = f"{file.role} has {count(len(new), 'character')} that training lacks: {_named(new)}"
+            fix = "they count as unknown; --language.unit bytes knows all"
+            yield Finding("info", "HW280", message, (file.data.path,), fix)
+        both = [n for n, line in enumerate(file.items) if len(line.text) >= _LONG and line.text in lines]
+        if both:
+            first = file.items[both[0]].text[:60]
+            message = f"{count(len(both), 'long line')} of {file.role} also in training, such as {first!r}"
+            fix = "leave them out of one; scores on texts that were learned are too good"
+            yield Finding("warning", "HW160", message, file.data.places(both), fix)
+
+
+def _named(found: Mapping[str, int]) -> str:
+    names = [f"{name!r} ({n:,})" for name, n in sorted(found.items(), key=lambda own: -own[1])]
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,111 @@
+"""The doctor's checks of items one by one: their lengths, characters and repetitions."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from headwise.data.diagnosis import SHOWN, Finding, some_of
+from headwise.data.doctor.file import File, pairs_of
+
+LONG = 512  # words from which an item can be called very long, if it stands out
+
+_CONTROL = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
+_HTML = re.compile(
+    r"</?(?:br|p|div|span|a|b|i|u|em|strong|font|img|table|t[dr]|ul|li|hr|h[1-6])\b[^<>]*>"
+    r"|&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});",
+    re.IGNORECASE,
+)
+_MOJIBAKE = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
+_CHARACTERS = (
+    (
+        "HW157",
+        _CONTROL,
+        "control characters",
+        "often remains of another encoding (cp1252); replace them if there are many",
+    ),
+    ("HW158", _HTML, "remains of HTML", "strip tags and entities from all files alike"),
+    (
+        "HW159",
+        _MOJIBAKE,
+        "wrongly decoded characters",
+        "export the file again as UTF-8, or give the right --encoding",
+    ),
+)
+
+
+def lengths(file: File) -> Iterator[Finding]:
+    """Items that are empty, of one word, or very long."""
+    sizes = file.sizes
+    if not sizes:
+        return
+    empty = [n for n, size in enumerate(sizes) if size == 0]
+    if empty:
+        fix = "headwise keeps and counts them; fill them or remove the rows"
+        yield Finding("warning", "HW150", file.count(len(empty), "empty"), file.data.places(empty), fix)
+    median = sorted(sizes)[len(sizes) // 2]
+    short = [n for n, size in enumerate(sizes) if size == 1]
+    if short and median >= 5:
+        message = f"{file.count(len(short))} of a single word (half have {median} or more)"
+        fix = "look whether they were cut off or belong to another column"
+        yield Finding("info", "HW151", message, file.data.places(short), fix)
+    limit = max(LONG, 10 * median)
+    long = [n for n, size in enumerate(sizes) if size > limit]
+    if long:
+        message = f"{file.count(len(long))} of more than {limit:,} words"
+        fix = "headwise reads them to their end, which takes longer; split them if they hold several texts"
+        yield Finding("info", "HW152", message, file.data.places(long), fix)
+
+
+def repeated(file: File) -> Iterator[Finding]:
+    """Items that occur more than once."""
+    extra = sorted(n for own in file.repeated for n in own[1:])
+    if extra:
+        message = f"{file.count(len(extra))} repeated an earlier one (case and white space aside)"
+        fix = (
+            f"a split by headwise keeps equal {file.kind.nouns.many} on one side; remove them if they are "
+        )
+        yield Finding("info", "HW153", message, file.data.places(extra), fix + "accidents")
+
+
+def clashes(file: File) -> Iterator[Finding]:
+    """Equal items with different answers."""
+    items = file.items
+    torn = [own for own in file.repeated if len({frozenset(items[n].labels) for n in own}) > 1]
+    if not torn:
+        return
+    shown = [
+        f"{file.data.path}:"
+        + ", ".join(f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in own)
+        for own in torn[:SHOWN]
+    ]
+    message = f"{file.count(len(torn))} with different labels in different places"
+    fix = "decide for one answer each; no model can learn both"
+    yield Finding("warning", "HW154", message, some_of(shown, len(torn)), fix)
+
+
+def characters(file: File) -> Iterator[Finding]:
+    """Characters that a text seldom has on purpose."""
+    for code, pattern, what, fix in _CHARACTERS:
+        found = [(n, match) for n, text in enumerate(file.texts) if (match := pattern.search(text))]
+        if found:
+            message = f"{file.count(len(found))} with {what}, first {found[0][1][0]!a}"
+            severity = "warning" if code == "HW159" else "info"
+            yield Finding(severity, code, message, file.data.places([n for n, _ in found]), fix)
+
+
+def shared(files: Mapping[str, File]) -> Iterator[Finding]:
+    """Items that two files have."""
+    for one, other in pairs_of(files):
+        distinct = other.same.keys() - {""}
+        both = distinct & one.same.keys()
+        if not both:
+            continue
+        nouns = one.kind.nouns
+        message = (
+            f"{other.count(len(both), 'distinct')} of {other.role} also in {one.role} "
+            f"({len(both) / len(distinct):.1%} of its {nouns.many})"
+        )
+        alike = one.part == other.part
+        fix = f"results on {other.role} will look too good: remove these rows from {one.role}"
+        fix = "remove one of the two" if alike else fix
+        where = other.data.places(sorted(n for key in both for n in other.same[key]))
+        yield Finding("info" if alike else "warning", "HW160", message, where, fix)
