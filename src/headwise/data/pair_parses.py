@@ -26,7 +26,7 @@ def with_heads(data: PairData, first: Dataset, second: Dataset) -> PairData:
         replace(pair, first_heads=one.heads, second_heads=other.heads)
         for pair, one, other in zip(data.pairs, first.examples, second.examples, strict=True)
     ]
-    return replace(data, pairs=pairs)
+    return data.with_items(pairs)
 
 
 def _dataset(data: PairData, examples: list[Example]) -> Dataset:

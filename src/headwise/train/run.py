@@ -1,7 +1,7 @@
 """`headwise train` as a function: files in, a judged model in a folder out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def parsed(data: Dataset, path: str | None, tokenizer: str) -> Dataset:
         words = [get_tokenizer(tokenizer).words(example.text) for example in data.examples]
     parses = read_parses(path, words)
     examples = with_parses(data.examples, parses, path, data.path, by_line=words is None)
-    return replace(data, examples=examples)
+    return data.with_items(examples)
 
 
 def choose_settings(

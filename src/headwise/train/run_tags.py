@@ -168,7 +168,7 @@ def with_parses(data: TaggedData, path: str | None) -> TaggedData:
         replace(own, heads=tuple(map(int, heads)))
         for own, heads in zip(data.sentences, parses, strict=True)
     ]
-    return replace(data, sentences=sentences)
+    return data.with_items(sentences)
 
 
 def fit_tags(
