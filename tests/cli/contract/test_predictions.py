@@ -1,0 +1,111 @@
+"""What every task promises of its predictions: files, and going on with one that was interrupted."""
+
+import csv
+import io
+import json
+
+import pytest
+
+TAGGER = "the resume of a tagger only counts lines"
+DRIFT = {
+    "test_an_output_is_resumed_byte_for_byte": {"tag": TAGGER},
+    "test_a_foreign_file_is_left_alone": {"tag": TAGGER},
+    "test_predictions_of_another_model_are_left_alone": {"tag": TAGGER},
+    "test_predictions_of_another_file_are_left_alone": {"tag": TAGGER},
+}
+NOTHING = ("language-model",)  # which predicts nothing
+LEFT_OUT = dict.fromkeys((*DRIFT, "test_predict"), NOTHING)
+
+
+def records(path) -> list:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    if path.suffix == ".conll":
+        return path.read_text().rstrip("\n").split("\n\n")
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def test_predict(call, own, sizes, tmp_path):
+    for suffix in own.row.outputs:
+        path = tmp_path / f"out{suffix}"
+        code, out, err = call("predict", own.model, own.test, "--output", path)
+        assert (code, out) == (0, ""), err
+        assert f"{sizes[1]} " in err
+        assert len(found := records(path)) == sizes[1]
+        code, out, _ = call("predict", own.model, own.test, "--format-out", suffix[1:])
+        assert (code, out) == (0, path.read_bytes().decode())
+        assert call("predict", own.model, own.test, "--output", path)[0] == 2  # it is not lost by mistake
+        assert call("predict", own.model, own.test, "--output", path, "--overwrite")[0] == 0
+        assert records(path) == found
+
+
+def test_a_language_model_predicts_nothing_and_says_what_it_does(call, trained_of):
+    own = trained_of("language-model")
+    code, _, err = call("predict", own.model, own.test)
+    assert code == 2
+    assert "headwise sample" in err
+
+
+@pytest.fixture(scope="session")
+def whole_of(call, trained_of, tmp_path_factory):
+    """`whole_of(task, suffix)`: predictions of the training file that nothing has interrupted."""
+    made: dict[tuple[str, str], bytes] = {}
+
+    def of(task: str, suffix: str) -> bytes:
+        if (task, suffix) not in made:
+            own = trained_of(task)
+            path = tmp_path_factory.mktemp("whole") / f"out{suffix}"
+            assert call("predict", own.model, own.train, "--output", path)[0] == 0
+            made[task, suffix] = path.read_bytes()
+        return made[task, suffix]
+
+    return of
+
+
+def test_an_output_is_resumed_byte_for_byte(call, own, whole_of, tmp_path):
+    for suffix in own.row.outputs:
+        content, path = whole_of(own.task, suffix), tmp_path / f"out{suffix}"
+        lines = content.splitlines(keepends=True)
+        first, some = len(lines[0]), len(b"".join(lines[: len(lines) // 2]))
+        near = (first - 1, first, first + 3, some - 1, some, some + 1, len(content) - 1)
+        for size in (0, 1, *near, len(content)):
+            path.write_bytes(content[:size])
+            code, _, err = call("predict", own.model, own.train, "--output", path, "--resume")
+            assert code == 0, (size, err)
+            assert path.read_bytes() == content, (suffix, size)
+
+
+def test_a_foreign_file_is_left_alone(call, own, whole_of, tmp_path):
+    for suffix in own.row.outputs:
+        content, path = whole_of(own.task, suffix), tmp_path / f"out{suffix}"
+        for foreign in (b"my diary\nday one\n", b'{"a": 1}\n', content + content[len(content) // 2 :]):
+            path.write_bytes(foreign)
+            code, _, err = call("predict", own.model, own.train, "--output", path, "--resume")
+            assert (code, "HW60" in err) == (2, True), (suffix, foreign[:20])
+            assert path.read_bytes() == foreign
+
+
+def half(content: bytes) -> bytes:
+    lines = content.splitlines(keepends=True)
+    return b"".join(lines[: len(lines) // 2])
+
+
+def test_predictions_of_another_model_are_left_alone(call, own, trained_of, whole_of, tmp_path):
+    other = trained_of(own.task, seed=1)
+    for suffix in own.row.outputs:
+        path, begun = tmp_path / f"out{suffix}", half(whole_of(own.task, suffix))
+        path.write_bytes(begun)
+        code, _, err = call("predict", other.model, own.train, "--output", path, "--resume")
+        assert (code, "HW602" in err) == (2, True), err
+        assert path.read_bytes() == begun
+
+
+def test_predictions_of_another_file_are_left_alone(call, own, sizes, whole_of, tmp_path):
+    other = tmp_path / f"other{own.row.suffix}"
+    other.write_text(own.row.make(sizes[0], 7))
+    for suffix in own.row.outputs:
+        path, begun = tmp_path / f"out{suffix}", half(whole_of(own.task, suffix))
+        path.write_bytes(begun)
+        code, _, err = call("predict", own.model, other, "--output", path, "--resume")
+        assert (code, "HW602" in err) == (2, True), err
+        assert path.read_bytes() == begun
