@@ -100,9 +100,11 @@ def numbers(count: int, seed: int) -> str:
     return table(["text", "score"], rows)
 
 
-def pairs(
-    count: int, seed: int, of_same: Callable[[bool], str] = lambda same: ("other", "same")[same]
-) -> str:
+def pairs(count: int, seed: int) -> str:
+    return judged_pairs(count, seed, lambda same: ("other", "same")[same])
+
+
+def judged_pairs(count: int, seed: int, of_same: Callable[[bool], str]) -> str:
     chance, rows = random.Random(seed), []
     for n in range(count):
         first, second = words(chance, n % 2), words(chance, n % 4 // 2)
