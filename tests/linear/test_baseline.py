@@ -1,9 +1,10 @@
-"""The linear baseline, by hand on a corpus of four texts."""
-
-import math
+"""The linear baseline, on a corpus of four texts."""
 
 import numpy as np
 import pytest
+from scipy.sparse import hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.svm import LinearSVC
 
 from headwise.linear.baseline import fit_baseline
 from headwise.linear.svm import STRENGTHS
@@ -14,26 +15,6 @@ TARGETS = np.array([1, 1, 0, 0])
 
 def fit(train=TRAIN, dev=("good", "bad"), dev_targets=(1, 0), **options):
     return fit_baseline((train, TARGETS), (dev, np.array(dev_targets)), **options)
-
-
-def test_features_are_tf_idf_of_words_and_pairs_with_logarithmic_counts():
-    vectorizer = fit().vectorizer
-    assert sorted(vectorizer.vocabulary_) == [
-        *("bad", "bad film", "bad plot", "film", "good", "good film", "good good", "good plot", "plot"),
-        "plot bad",
-    ]
-    # "good good plot": idf = ln((1 + 4) / (1 + texts with it)) + 1, times 1 + ln(count), length 1.
-    common, rare = math.log(5 / 3) + 1, math.log(5 / 2) + 1
-    weights = {
-        "good": common * (1 + math.log(2)),
-        "plot": common,
-        "good good": rare,
-        "good plot": rare,
-    }
-    norm = math.sqrt(sum(weight**2 for weight in weights.values()))
-    row = vectorizer.transform([TRAIN[1]]).toarray()[0]
-    found = {name: row[number] for name, number in vectorizer.vocabulary_.items() if row[number]}
-    assert found == pytest.approx({name: weight / norm for name, weight in weights.items()})
 
 
 def test_predicts_what_the_words_say():
@@ -52,25 +33,36 @@ def test_strength_is_the_best_on_dev():
     fitted = fit_baseline(train, dev)
     assert fitted is not None
     assert fitted.dev_accuracy == np.mean(fitted.predict(dev[0]) == dev[1])
-    # The same with any other strength is not better.
-    from sklearn.svm import LinearSVC
-
-    features, others = fitted.vectorizer.transform(train[0]), fitted.vectorizer.transform(dev[0])
-    for strength in STRENGTHS:
-        other = LinearSVC(C=strength, random_state=0).fit(features, train[1])
-        assert np.mean(other.predict(others) == dev[1]) <= fitted.dev_accuracy
+    # scikit-learn's with any strength, on words alone or on both, is hardly better.
+    for columns in ("words", "both"):
+        vectorizers = [
+            TfidfVectorizer(token_pattern=r"\S+", ngram_range=(1, 2), sublinear_tf=True),
+            TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
+        ][: 1 if columns == "words" else 2]
+        features = hstack([own.fit_transform(train[0]) for own in vectorizers])
+        others = hstack([own.transform(dev[0]) for own in vectorizers])
+        for strength in STRENGTHS:
+            peer = LinearSVC(C=strength, random_state=0).fit(features, train[1])
+            assert np.mean(peer.predict(others) == dev[1]) <= fitted.dev_accuracy + 0.05
 
 
 def test_deterministic():
     first, second = fit(), fit()
-    assert np.array_equal(first.classifier.coef_, second.classifier.coef_)
+    np.testing.assert_array_equal(first.model.machine.weights, second.model.machine.weights)
     assert first.strength == second.strength
 
 
 def test_reads_the_words_of_the_models_tokenizer():
     train = ["don't a", "b don't", "c", "c"]
-    assert "n't" in fit(train).vectorizer.vocabulary_
-    assert "don't" in fit(train, tokenizer="whitespace").vectorizer.vocabulary_
+    assert len(fit(train).model.blocks["words"]) == len({"do", "n't", "a", "b", "c"}) + 3
+    assert len(fit(train, tokenizer="whitespace").model.blocks["words"]) == 4 + 2
+
+
+def test_characters_where_they_are_better_on_dev():
+    assert fit().blocks == ("words",)  # the simplest of those that are equally good
+    fitted = fit(dev=("goodness", "badly", "badness"), dev_targets=(1, 0, 0))
+    assert fitted.blocks == ("words", "characters")
+    assert fitted.predict(["goodly"]).tolist() == [1]
 
 
 @pytest.mark.parametrize("train", [["", " ", "\n", ""]])

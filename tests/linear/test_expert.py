@@ -12,6 +12,8 @@ from headwise.features.ngrams import NgramVocabulary
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.expert import LinearExpert, fit_linear_expert, fit_mixture
 from headwise.linear.svm import STRENGTHS
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import fit_linear
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
 
@@ -81,3 +83,36 @@ def test_a_model_adds_it_to_its_logits():
     again = Model(model.config, model.features.vocabulary, model.labels)
     assert isinstance(again.expert, LinearExpert)
     again.load_state_dict(model.state_dict())
+
+
+def text_model() -> Model:
+    torch.manual_seed(0)
+    encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
+    config = ModelConfig(words=WordConfig(vector_size=8), encoder=encoder)
+    return Model(config, Vocabulary.build([["red", "green"]]), ["a", "b"])
+
+
+def test_an_expert_of_texts_reads_what_the_vocabulary_does_not_know():
+    model, texts = text_model(), ["red apples", "green pears", "red cherries", "green plums"] * 5
+    expert = TextExpert.of(fit_linear(texts, np.arange(20) % 2, 2).model)
+    encoded = model.features.encode(["apples", "plums", ""])
+    alone = model.logits(encoded)
+    model.add_expert(expert, 0.5, share=0.3)
+    say = expert(["apples", "plums", ""])
+    assert say[0, 0] > say[1, 0]
+    np.testing.assert_allclose(model.logits(encoded), alone + 0.5 * say, rtol=1e-5)
+    again = Model(model.config, model.features.vocabulary, model.labels)
+    again.load_state_dict(model.state_dict())
+    again.expert_weight = 0.5
+    np.testing.assert_array_equal(again.logits(encoded), model.logits(encoded))
+    model.remove_expert()
+    np.testing.assert_array_equal(model.logits(encoded), alone)
+    assert model.config.expert.features == 0
+
+
+def test_an_encoder_without_a_say_is_not_asked(monkeypatch):
+    model, texts = text_model(), ["red apples", "green pears"] * 5
+    expert = TextExpert.of(fit_linear(texts, np.arange(10) % 2, 2).model)
+    model.add_expert(expert, 1.0, encoder_weight=0.0, share=1.0)
+    monkeypatch.setattr(model, "outputs_of", None)
+    np.testing.assert_array_equal(model.logits(model.features.encode(texts)), expert(texts))

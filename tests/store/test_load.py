@@ -17,7 +17,9 @@ import pytest
 import torch
 
 from headwise.errors import HeadwiseError
-from headwise.store import StoreError, load_model, read_info
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import fit_linear
+from headwise.store import StoreError, load_model, read_info, save_model
 
 WEIGHTS = "model.safetensors"
 LOADED = [WEIGHTS, "config.json", "vocabulary.json", "labels.json", "calibration.json"]
@@ -550,3 +552,48 @@ def test_tensors_have_memory_of_their_own(folder):
 def test_errors_are_headwise_errors(tmp_path):
     with pytest.raises(HeadwiseError, match=r"\[HW501\]"):
         load_model(str(tmp_path / "x"))
+
+
+def test_folders_of_before_say_nothing_of_the_encoders_weight(forge):
+    def forget(fitted):
+        del fitted["encoder_weight"], fitted["expert_share"]
+
+    assert load_model(forge("calibration.json", forget)).encoder_weight == 1.0
+
+
+def with_expert(folder: Path, classes: int = 2) -> Path:
+    """The model of a folder, with a linear expert on texts beside its encoder."""
+    texts = ["red apples", "green pears", "red cherries", "green plums"] * 3
+    model = load_model(folder)
+    model.add_expert(TextExpert.of(fit_linear(texts, np.arange(12) % 2, 2).model), 1.0, share=0.5)
+    save_model(model, folder.parent / "expert", data={}, training={}, metrics={})
+    return folder.parent / "expert"
+
+
+def test_an_expert_on_texts_is_saved(folder):
+    saved = with_expert(folder)
+    one, other = load_model(saved), load_model(saved)
+    texts = ["a green apple", "", "red plums"]
+    np.testing.assert_array_equal(one.predict_proba(texts), other.predict_proba(texts))
+    assert (one.expert_share, one.config.expert.words > 0, one.config.expert.characters > 0) == (0.5, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"words": 1 << 25},
+        {"characters": -1},
+        {"vectors": 7},
+        {"words": 0},
+        {"words": 3, "characters": 4},
+        {"words": "many"},
+    ],
+)
+def test_bad_sizes_of_an_expert(folder, sign, change):
+    saved = with_expert(folder)
+    path = saved / "config.json"
+    config = json.loads(path.read_text())
+    config["model"]["expert"] |= change
+    path.write_text(json.dumps(config))
+    sign(saved)
+    assert refused(saved).code in ("HW507", "HW509")

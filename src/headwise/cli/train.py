@@ -80,7 +80,12 @@ ClassifierFlags = flags(
     by_size=_BY_SIZE["classifier"],
 )
 ExpertFlags = flags(
-    "ExpertFlags", {"": ExpertConfig}, prefix="--expert", group="Linear expert", order=8, omit={"features"}
+    "ExpertFlags",
+    {"": ExpertConfig},
+    prefix="--expert",
+    group="Linear expert",
+    order=8,
+    omit=set(ExpertConfig.SIZES),
 )
 ThresholdFlags = flags(
     "ThresholdFlags",

@@ -22,12 +22,14 @@ class EncodedText:
         spelling: What the embedding reads of the words beside their numbers (word pieces), if it does.
         heads: The head of each word in the dependency tree, where the text is parsed; else None.
         cut: How many words at the end of the text are left out.
+        text: As it was given; empty if only its words are known.
     """
 
     words: NDArray[np.int64]
     spelling: Any = None
     heads: Heads | None = None
     cut: int = 0
+    text: str = ""
 
     def __len__(self) -> int:
         """Number of words."""

@@ -70,7 +70,8 @@ class TextFeatures:
     def encode_words(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example]
     ) -> list[EncodedText]:
-        """The same of texts that are cut into words already; of the examples only the parses count.
+        """The same of texts that are cut into words already; of the examples only the parses count, and
+        the texts that are handed on.
 
         Raises:
             HeadsError, LongTextError: As `encode`.
@@ -79,8 +80,8 @@ class TextFeatures:
         read = self._beginnings(words, examples, most) if most else words
         spelling = [None] * len(read) if self.spell is None else self.spell(read)
         encoded = [
-            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own))
-            for own, spelled, whole in zip(read, spelling, words, strict=True)
+            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own), text=example.text)
+            for own, spelled, whole, example in zip(read, spelling, words, examples, strict=True)
         ]
         if self.trees == "none":
             return encoded

@@ -6,7 +6,7 @@ on dev, so an expert that does not help gets no say, and a model is hardly ever 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import torch
@@ -21,12 +21,22 @@ class ExpertConfig:
     """The linear expert beside the encoder."""
 
     kind: Literal["linear", "none"] = "linear"
-    """linear: a linear SVM on words and word pairs (for text pairs, on what both texts share and where they
-    differ) adds its say, as much as dev asks for; none: the encoder alone."""
+    """linear: a linear SVM on words, word pairs and characters (for label sets on words and word pairs, for
+    text pairs on what both texts share and where they differ) adds its say, as much as dev asks for;
+    none: the encoder alone."""
     max_features: int = 200_000
-    """Most words and word pairs that it reads."""
+    """Most features of texts that it reads: words, word pairs, runs of characters."""
     features: int = 0
     """How many it found in training; not to be set."""
+    words: int = 0
+    """How many of them are words and word pairs, where it reads characters too; not to be set."""
+    characters: int = 0
+    """How many of them are runs of characters; not to be set."""
+    vectors: int = 0
+    """Numbers of the vectors of texts that it reads beside them; not to be set."""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors")
+    """What training finds out."""
 
 
 class LinearExpert(nn.Module):
@@ -50,6 +60,10 @@ class LinearExpert(nn.Module):
         self.register_buffer("idf", torch.zeros(features))
         self.register_buffer("weights", torch.zeros(self.columns(features), classes))
         self.register_buffer("bias", torch.zeros(classes))
+
+    def sizes(self) -> dict[str, int]:
+        """What `ExpertConfig` is to say of it."""
+        return {"features": len(self.keys)}
 
     @staticmethod
     def columns(features: int) -> int:
@@ -92,6 +106,7 @@ def fit_linear_expert(
     *,
     max_features: int = 200_000,
     kind: type[Kind] = LinearExpert,
+    class_weights: np.ndarray | None = None,
 ) -> Kind | None:
     """A linear SVM on the training texts, its C chosen on dev.
 
@@ -101,6 +116,7 @@ def fit_linear_expert(
         classes: Number of labels.
         max_features: See `NgramVocabulary.build`.
         kind: An expert of texts or of pairs.
+        class_weights: How much the texts of each label count, `[classes]`.
 
     Returns:
         None where no text has a known word.
@@ -109,7 +125,7 @@ def fit_linear_expert(
     if len(vocabulary.keys) == 0:
         return None
     features, dev_features = (kind.matrix(vocabulary, part[0]) for part in (train, dev))
-    best, _ = fit_svm((features, train[1]), (dev_features, dev[1]))
+    best, _ = fit_svm((features, train[1]), (dev_features, dev[1]), class_weights)
     weights, bias = np.asarray(best.coef_).T, np.asarray(best.intercept_)
     if classes == 2:  # scikit-learn keeps one score, of the second label
         weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2

@@ -10,16 +10,22 @@ if TYPE_CHECKING:
 STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 
 
-def fit_svm(train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray]) -> "tuple[LinearSVC, float]":
+def fit_svm(
+    train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray], class_weights: np.ndarray | None = None
+) -> "tuple[LinearSVC, float]":
     """A linear SVM for each C of `STRENGTHS`; the first with the best accuracy on dev, and that accuracy.
 
     Args:
         train: Features `[texts, features]` (sparse) and label numbers.
         dev: Likewise.
+        class_weights: How much the texts of each label count, `[classes]`.
     """
     from sklearn.svm import LinearSVC  # a second to load, and predictions do without
 
-    machines = [LinearSVC(C=strength, random_state=0).fit(*train) for strength in STRENGTHS]
+    weights = None if class_weights is None else class_weights[train[1]]
+    machines = [
+        LinearSVC(C=strength, random_state=0).fit(*train, sample_weight=weights) for strength in STRENGTHS
+    ]
     accuracies = [float(np.mean(machine.predict(dev[0]) == dev[1])) for machine in machines]
     best = int(np.argmax(accuracies))
     return machines[best], accuracies[best]

@@ -22,6 +22,8 @@ from headwise.scores.schemes import Scheme, convert
 
 NAME = "CRF on spelling and neighbours"
 
+MANY_WORDS = 100_000
+
 _SURE = np.float32(0.01)  # words whose tag is so nearly certain teach nothing
 
 Floats = NDArray[np.float32]
@@ -39,8 +41,9 @@ class CrfSettings:
     """By which weights are drawn to 0 whenever their feature occurs."""
     dropout: float = 0.0
     """Share of the features of a word that are not looked at, in training."""
-    least: int = 2
-    """Features that occur less often are left out."""
+    least: int | None = None
+    """Features that occur less often are left out; by default those of one word, where there are
+    `MANY_WORDS`."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ def fit_crf(
     gold = np.array([number[name] for own in names for name in own], dtype=np.int32)
     features, ends = features_of([own.tokens for own in sentences])
     keys, counts = np.unique(features, return_counts=True)
-    keys = keys[counts >= settings.least]
+    least = (2 if len(gold) >= MANY_WORDS else 1) if settings.least is None else settings.least
+    keys = keys[counts >= least]
     weights = np.zeros((len(keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
     tagger = CrfTagger(tags, scheme, keys, weights, transitions)

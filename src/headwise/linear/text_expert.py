@@ -78,6 +78,16 @@ class TextExpert(nn.Module):
         """Words, word pairs and runs of characters that it knows."""
         return len(self.keys)
 
+    def sizes(self) -> dict[str, int]:
+        """What `ExpertConfig` is to say of it."""
+        characters = self.features - self.words
+        return {
+            "features": self.features,
+            "words": self.words,
+            "characters": characters,
+            "vectors": self.vectors,
+        }
+
     def linear_model(self) -> LinearModel:
         """The linear model that it is; made once (the buffers are not to be changed after that)."""
         if self._model is None:

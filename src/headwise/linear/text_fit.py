@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, vstack
 from headwise.linear.mixture import fit_mixture
 from headwise.linear.solver import Floats, Machine, Rows, solve
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
-from headwise.linear.text_model import DenseScale, LinearModel, beside, both
+from headwise.linear.text_model import DenseScale, LinearModel, beside, both, signs_of
 
 Targets = NDArray[np.int64] | NDArray[np.floating]
 """Label numbers, `[texts]`, or probabilities, `[texts, classes]`."""
@@ -100,12 +100,16 @@ def fit_linear(
     data = _data(texts, targets, classes, dense, sample_weight, class_weight, tokenizer, max_features)
     crossed = len(texts) <= MOST_CROSSED
     parts = _folds(data.hard, min(folds, 2) if data.work > MOST_WORK else folds, seed)
+    found: Floats | None = None
     if settings is None:
         settings = _default(data)
         if data.work <= MOST_WORK and len(parts) > 1:
             compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, parts, seed))
             settings = compared.choose(settings)
-    found = _out_of_fold(data, settings, parts)
+            if crossed:
+                found = compared.scores[settings]
+    if found is None:
+        found = _out_of_fold(data, settings, parts)
     mixture = fit_mixture([found], data.hard) if len(parts) > 1 else None
     factor = np.float32(mixture.weights[0]) if mixture else np.float32(1)
     machine = data.fit(settings, np.arange(len(texts)), seed)
@@ -176,7 +180,7 @@ class _Data:
         rows = self.rows(settings).take(texts)
         importance = self.importance[texts, None]
         if self.soft is None:
-            signs = _signs(self.hard[texts], self.classes)
+            signs = signs_of(self.hard[texts], self.classes)
             costs = importance
         else:  # each text once with the label and once without it, by the probabilities
             shares = self.soft[texts][:, -self.columns :]
@@ -225,12 +229,6 @@ def _data(
         mean = np.asarray(dense, dtype=np.float64).mean(axis=0).astype(np.float32)
         vectors = DenseScale(mean, 1.0)(dense)
     return _Data(blocks, vectors, mean, soft, hard, importance.astype(np.float32), classes)
-
-
-def _signs(targets: NDArray[np.int64], classes: int) -> NDArray[np.int8]:
-    """1 for the label of a text, -1 for the others, `[texts, columns]`."""
-    labels = np.arange(1, 2) if classes == 2 else np.arange(classes)
-    return np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
 
 
 def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
@@ -283,12 +281,13 @@ class _Comparison:
         self.data, self.parts = data, parts
         self.held = np.concatenate(parts)
         self.losses: dict[LinearSettings, float] = {}
+        self.scores: dict[LinearSettings, Floats] = {}
 
     def loss(self, settings: LinearSettings) -> float:
         """Log loss after calibration, in nats a text."""
         if settings not in self.losses:
             if len(self.held) == len(self.data.hard):
-                scores = _out_of_fold(self.data, settings, self.parts)
+                scores = self.scores[settings] = _out_of_fold(self.data, settings, self.parts)
             else:
                 every = np.arange(len(self.data.hard))
                 machine = self.data.fit(settings, np.setdiff1d(every, self.held), 0)

@@ -75,6 +75,12 @@ def both(scores: Floats, classes: int) -> Floats:
     return np.hstack([-scores, scores]) / np.float32(2) if classes == 2 else scores
 
 
+def signs_of(targets: NDArray[np.int64], classes: int) -> NDArray[np.int8]:
+    """1 for the label of a text, -1 for the others, `[texts, columns]`."""
+    labels = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
+
+
 def beside(parts: Sequence[csr_matrix], texts: int) -> csr_matrix:
     """Blocks of features side by side, `[texts, features]` float32."""
     if not parts:

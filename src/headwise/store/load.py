@@ -65,6 +65,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     kind = MODELS[config.task]
     fitted = files.json(CALIBRATION)
     at = files.name(CALIBRATION)
+    fitted = {**getattr(kind, "FORMER_FACTORS", {}), **fitted}
     factors: dict[str, Any] = {name: _factor(fitted, name, low, at) for name, low in kind.FACTORS.items()}
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS

@@ -19,7 +19,14 @@ from headwise.store.files import parse_json
 from headwise.store.layout import WEIGHTS_HEADER
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16}
-_NAMES = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64", torch.bool: "BOOL"}
+_NAMES = {
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int8: "I8",
+    torch.bool: "BOOL",
+}
 
 
 def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
