@@ -1,14 +1,12 @@
 """The beginning of a file, which tells what it is."""
 
 from dataclasses import dataclass
-from itertools import islice
 
 from headwise.data.archives import read_files
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-
-LINES = 400
-"""How many lines are looked at."""
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source, look_ahead
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,17 @@ class Head:
         """The lines without their numbers."""
         return [text for _, text in self.lines]
 
+    def source(self, options: ReadOptions) -> Source:
+        """These lines as a file to be read; records that cannot be used are passed over."""
+        return Source(self.path, options, lambda error: None, head=self.lines)
+
 
 def read_head(path: str, encoding: str = "utf-8") -> Head:
     """The first lines of a file (of the first, where several members of a zip are meant). Who reads the
     file says what is wrong with it."""
     try:
-        _, lines = next(iter(read_files(path, encoding, "replace")))
-        return Head(path, tuple(islice(lines, LINES)))
-    except (DataError, StopIteration):
-        return Head(path, ())
+        for _, lines in read_files(path, encoding, "replace"):
+            return Head(path, tuple(look_ahead(lines)[0]))
+    except DataError:
+        pass
+    return Head(path, ())

@@ -4,10 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headwise.data.dataset import Dataset
 from headwise.data.example import Example
 from headwise.data.fingerprint import Fingerprint, fingerprint
+from headwise.data.options import SEPARATOR, LabelSetOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,12 @@ def set_fingerprint(examples: Sequence[Example]) -> Fingerprint:
     joined = [Example(e.text, json.dumps(sorted(own)), e.line, e.heads) for e, own in pairs]
     counts = Counter(label for own in sets for label in own)
     return replace(fingerprint(joined), labels=dict(sorted(counts.items())))
+
+
+def separator_for(options: LabelSetOptions, data: Dataset[Any]) -> str:
+    """What a model writes between labels: what separates them in its training file, or, where that is
+    not asked for and stands within a label, the first of a few others that do not."""
+    asked = options.label_separator
+    others = [asked] if asked else [SEPARATOR, ";", ",", "||", ";;"]
+    free = [mark for mark in others if not any(mark in label for label in data.labels)]
+    return (free or others)[0]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from headwise.data.columns import find_column
 from headwise.data.errors import DataError
 from headwise.data.formats.csv import Cells
+from headwise.data.formats.header import has_header
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.table import has_header
 from headwise.data.names import LABEL_NAMES, normal_name
 from headwise.data.pair import PairOptions
 from headwise.data.source import Record, Source
@@ -57,7 +57,9 @@ def is_header(head: Sequence[Cells], source: Source, options: PairOptions) -> bo
     """Guess whether the first row names the columns."""
     asked = (options.first_column, options.second_column)
     named = any(name and not name.isdecimal() for name in asked)
-    return bool(head) and (named or names_pairs(head[0][1]) or has_header([c for _, c in head], source))
+    return bool(head) and (
+        named or names_pairs(head[0][1]) or has_header([c for _, c in head], source.options)
+    )
 
 
 def choose_pair_columns(

@@ -47,7 +47,7 @@ def read_pairs(
         DataError: HW101 to HW121, HW130, HW285.
     """
     source = Source(fspath(path), options.reading(), on_error)
-    form, columns, records = _open(source, options, labelled=True)
+    form, columns, records = open_pairs(source, options, labelled=True)
     pairs, empty, skipped = [], 0, 0
     for record in records:
         pair = _pair(record, columns, source, labelled=True)
@@ -73,8 +73,12 @@ def read_pair_rows(
     Raises:
         DataError: As `read_pairs`, at once or while iterating.
     """
-    source = Source(fspath(path), options.reading(), on_error)
-    form, columns, records = _open(source, options, labelled=False)
+    return rows_of(Source(fspath(path), options.reading(), on_error), options)
+
+
+def rows_of(source: Source, options: PairOptions) -> Rows[Pair]:
+    """The same of a file that is about to be read."""
+    form, columns, records = open_pairs(source, options, labelled=False)
 
     def rows() -> Iterator[Row[Pair]]:
         for record in records:
@@ -87,10 +91,15 @@ def read_pair_rows(
     return Rows(rows(), source.path, form, columns, tuple(source.notes))
 
 
-def _open(
+def open_pairs(
     source: Source, options: PairOptions, *, labelled: bool
 ) -> tuple[str, PairColumns, Iterator[Record]]:
-    lines = lines_of(source.path, options.encoding, options.encoding_errors)
+    """The format, the columns and the records of a file of pairs.
+
+    Raises:
+        DataError: It cannot be read, or has no records.
+    """
+    lines = source.open()
     head, lines = look_ahead(lines, count=100)
     form = options.format
     if form is None:

@@ -12,7 +12,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding, count
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example
-from headwise.data.formats import FORMATS, TABLES
+from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, labelled
 from headwise.data.label_set import LabelSetExample
@@ -155,8 +155,8 @@ def open_records(
         raise ConfigError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}{hint}")
     if options.delimiter and name not in ("csv", "label-text"):
         raise ConfigError(f"--delimiter does not apply to the format {name}; leave it out")
-    records = FORMATS[name](lines, source)
-    if name in TABLES:
+    records = FORMATS[name].records(lines, source)
+    if FORMATS[name].table:
         sample, records = look_ahead(records)
         if not sample:
             raise _nothing(source)

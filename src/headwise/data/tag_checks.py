@@ -93,6 +93,12 @@ def count_entities(sentences: Iterable[Tagged]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def some_tags(tags: Sequence[str]) -> str:
+    """The most frequent of them, for the user."""
+    names = [tag for tag, _ in Counter(tags).most_common(4)]
+    return ", ".join(names) + (", ..." if len(set(tags)) > len(names) else "")
+
+
 def look_like_words(tags: Sequence[str], tokens: Sequence[str]) -> bool:
     """Whether there are about as many different tags as tokens, so that they will be no tags."""
     return len(tags) >= 30 and len(set(tags)) >= 0.8 * len(set(tokens))

@@ -158,7 +158,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
     if given := next((name for name, asked in unused.items() if asked), None):
         raise ConfigError(f"no {given} column to choose in {form}; leave out --{given}-column")
     if form == "columns":
-        layout = conll.choose_layout(head, source, options, labelled=labelled)
+        layout = conll.choose_token_columns(head, source, options, labelled=labelled)
         names = layout.names
         columns = TagColumns(
             token=names[layout.token],

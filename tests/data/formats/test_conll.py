@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.formats.conll import choose_layout, circle, read_sentences, split_row
+from headwise.data.formats.conll import choose_token_columns, circle, read_sentences, split_row
 from headwise.data.source import Source
 from headwise.data.tag_options import TagOptions
 
@@ -12,7 +12,7 @@ CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-
 def read(text, *, labelled=True, report=None, **options):
     lines = list(enumerate(text.split("\n"), start=1))
     source = Source("a", **({"report": report} if report else {}))
-    layout = choose_layout(lines, source, TagOptions(**options), labelled=labelled)
+    layout = choose_token_columns(lines, source, TagOptions(**options), labelled=labelled)
     return list(read_sentences(iter(lines), source, layout, labelled=labelled)), layout, source
 
 

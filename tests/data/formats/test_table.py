@@ -1,6 +1,7 @@
 import pytest
 
-from headwise.data.formats.table import has_header, named
+from headwise.data.formats.header import has_header
+from headwise.data.formats.table import named
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source
 
@@ -32,13 +33,13 @@ WORDS = "this film is far too long"
     ],
 )
 def test_headers_are_recognised(rows, header):
-    assert has_header(rows, Source("")) is header
+    assert has_header(rows, ReadOptions()) is header
 
 
 def test_a_column_asked_for_by_name_means_a_header():
     rows = [("a", "b"), ("c", "d")]
-    assert not has_header(rows, Source("", ReadOptions(text_column="1")))
-    assert has_header(rows, Source("", ReadOptions(text_column="a")))
+    assert not has_header(rows, ReadOptions(text_column="1"))
+    assert has_header(rows, ReadOptions(text_column="a"))
 
 
 def test_columns_have_names_or_numbers():

@@ -18,10 +18,11 @@ from itertools import chain
 from headwise.data.columns import find_column
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
+from headwise.data.formats.shares import recurring, share
 from headwise.data.names import normal_name
 from headwise.data.sentence import Tagged, align
 from headwise.data.source import Source
-from headwise.data.tag_checks import look_like_words, marks_entities
+from headwise.data.tag_checks import look_like_words, marks_entities, some_tags
 from headwise.data.tag_options import TagOptions
 
 DOCUMENT = "-DOCSTART-"
@@ -41,7 +42,7 @@ Block = list[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
-class Layout:
+class TokenColumns:
     """What the columns of a file are.
 
     Attributes:
@@ -66,6 +67,29 @@ class Layout:
         return tuple(i for i in range(len(self.names)) if i not in (self.token, self.tag, self.head))
 
 
+def recognise(head: Sequence[Line]) -> str | None:
+    """What speaks for columns: rows of one width, one word in each cell, in blocks of sentences or with
+    entity tags."""
+    blocks, tabs = sample_blocks(head)
+    rows = [cells for block in blocks for _, cells in block]
+    others = [text for _, text in head if text.strip() and not text.startswith(("#", DOCUMENT))]
+    width = len(rows[0]) if rows else 0
+    if width < 2 or len(rows) < 0.9 * len(others):
+        return None
+    token = likely_token(blocks)
+    tag = likely_tag(blocks, [i for i in range(width) if i != token])
+    tags, tokens = [cells[tag] for cells in rows], [cells[token] for cells in rows]
+    if share(" " in cell for cell in (*tags, *tokens)) > 0.05:
+        return None
+    shown = f"in column {tag + 1} of {width} {some_tags(tags)}"
+    if marks_entities(Counter(tags)):
+        return shown
+    enough = len(blocks) > 1 and sum(map(len, blocks)) >= (2 if tabs else 3) * len(blocks)
+    if enough and recurring(tags) and len(set(tags)) < len(set(tokens)):
+        return f"{shown}; blank lines between sentences"
+    return None
+
+
 def split_row(text: str, tabs: bool) -> list[str]:
     """The cells of a row; only spaces and tabs separate, not NEL or the no-break space."""
     if not tabs:
@@ -78,7 +102,9 @@ def uses_tabs(rows: Sequence[str]) -> bool:
     return sum("\t" in row.strip(" \t") for row in rows) * 2 > len(rows)
 
 
-def choose_layout(head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool) -> Layout:
+def choose_token_columns(
+    head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
+) -> TokenColumns:
     """Say what the columns are, by the options and by the first lines.
 
     What was guessed is added to `source.notes`.
@@ -124,7 +150,7 @@ def choose_layout(head: Sequence[Line], source: Source, options: TagOptions, *, 
     if guessed:
         told = f"{width} columns, separated by {'tabs' if tabs else 'spaces or tabs'}: {', '.join(guessed)}"
         source.notes.append(told + " - override with --token-column/--tag-column")
-    return Layout(tabs, names, token, tag, head_column, header)
+    return TokenColumns(tabs, names, token, tag, head_column, header)
 
 
 def _chosen(asked: str | None, names: Sequence[str], source: Source, flag: str) -> int | None:
@@ -204,7 +230,7 @@ def _has_heads(block: Block) -> bool:
 
 
 def read_sentences(
-    lines: Iterator[Line], source: Source, layout: Layout, *, labelled: bool
+    lines: Iterator[Line], source: Source, layout: TokenColumns, *, labelled: bool
 ) -> Iterator[Tagged]:
     """The sentences of some lines, each reported if it cannot be used.
 
@@ -235,7 +261,7 @@ def read_sentences(
         starts = starts or text.startswith(DOCUMENT)
 
 
-def _is_comment(text: str, layout: Layout) -> bool:
+def _is_comment(text: str, layout: TokenColumns) -> bool:
     """Whether a line before a sentence is a comment: its first token may well be "#"."""
     if not text.startswith("#"):
         return False
@@ -243,7 +269,12 @@ def _is_comment(text: str, layout: Layout) -> bool:
 
 
 def _sentence(
-    rows: list[Line], source: Source, layout: Layout, labelled: bool, written: str | None, starts: bool
+    rows: list[Line],
+    source: Source,
+    layout: TokenColumns,
+    labelled: bool,
+    written: str | None,
+    starts: bool,
 ) -> Tagged:
     cells = [_cells(number, text, source, layout, labelled) for number, text in rows]
     columns = list(zip(*cells, strict=True))
@@ -264,7 +295,7 @@ def _sentence(
     )
 
 
-def _cells(number: int, text: str, source: Source, layout: Layout, labelled: bool) -> list[str]:
+def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelled: bool) -> list[str]:
     cells = split_row(text, layout.tabs)
     width = len(layout.names)
     if len(cells) == width + 1 and not cells[-1]:

@@ -1,17 +1,27 @@
 """The tags of CoNLL-U: universal or language-specific parts of speech, or relations."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from headwise.data.errors import DataError
 from headwise.data.files import Line
 from headwise.data.formats.conllu import Sentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
+from headwise.data.formats.shares import most
 from headwise.data.sentence import Tagged, align
 from headwise.data.source import Source
 from headwise.errors import ConfigError
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
 UNKNOWN = "_"
+_ID = re.compile(r"\d+([-.]\d+)?\t")
+
+
+def recognise(head: Sequence[Line]) -> str | None:
+    """What speaks for CoNLL-U."""
+    rows = [text for _, text in head if text.strip() and not text.startswith("#")]
+    fits = most(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
+    return "CoNLL-U, ten columns that begin with ids" if fits else None
 
 
 def tag_column(asked: str | None) -> str:

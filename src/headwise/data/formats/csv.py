@@ -6,11 +6,13 @@ other.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from headwise.data.errors import DataError
 from headwise.data.files import Line
+from headwise.data.formats.header import has_header
+from headwise.data.options import DEFAULT
 from headwise.data.source import Source, look_ahead
 from headwise.errors import ConfigError
 
@@ -19,6 +21,14 @@ LONGEST_FIELD = 1 << 27  # characters; a quote that is still open then was never
 
 Cells = tuple[int, list[str]]
 """A record's first line and its fields."""
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether there is a header with a usual name, and the first records have equally many fields."""
+    lines: list[Line] = list(enumerate(texts, start=1))
+    rows = [cells for _, cells in read_cells(iter(lines), Source("", report=lambda error: None))]
+    even = bool(rows) and all(len(row) == len(rows[0]) > 1 for row in rows)
+    return even and guess_delimiter(lines) in texts[0] and has_header(rows, DEFAULT)
 
 
 def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:

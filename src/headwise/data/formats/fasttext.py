@@ -1,12 +1,18 @@
 """fastText's lines: `__label__name text`; where texts have any number of labels, several of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line, without_returns
+from headwise.data.formats.shares import most
 from headwise.data.options import LabelSetOptions
 from headwise.data.source import Record, Source
 
 PREFIX = "__label__"
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether lines begin with fastText's labels."""
+    return most(text.startswith(PREFIX) for text in texts)
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:

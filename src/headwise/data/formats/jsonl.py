@@ -2,12 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line
+from headwise.data.formats.shares import most
 from headwise.data.source import Record, Source
 
+_ARRAY = re.compile(r"\[\s*(\{|$)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether lines look like JSON objects, or an array of them."""
+    return most(text.lstrip().startswith("{") for text in texts) or bool(_ARRAY.match(texts[0]))
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:

@@ -1,9 +1,26 @@
 """`label<TAB>text` or `label text`: the label is all before the first separator."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line, without_returns
+from headwise.data.formats.header import has_header
+from headwise.data.formats.shares import recurring
+from headwise.data.options import DEFAULT
 from headwise.data.source import Record, Source, look_ahead
+
+_NUMBER = re.compile(r"-?\d+ ")
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether lines look like a label and a text: a tab in each, with few short labels before it and no
+    more columns behind it; or a number and a space."""
+    if not all("\t" in text for text in texts):
+        return all(map(_NUMBER.match, texts)) and recurring(text.split()[0] for text in texts)
+    rows = [text.split("\t") for text in texts]
+    table = has_header(rows, DEFAULT) or all(len(row) == len(rows[0]) > 2 for row in rows)
+    first = [row[0] for row in rows]
+    return not table and max(len(cell.split()) for cell in first) <= 3 and recurring(first)
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:

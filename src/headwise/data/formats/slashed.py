@@ -8,6 +8,7 @@ and rows of `=`. There a sentence ends as NLTK ends it: after the tag `.` outsid
 Codes: HW251 a token without a tag; HW257 a token without a slash.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from headwise.data.errors import DataError
@@ -15,11 +16,23 @@ from headwise.data.files import Line, without_returns
 from headwise.data.formats.conll import FIELD
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
+from headwise.data.tag_checks import some_tags
 
 RULE = "====="
+_SLASHED = re.compile(r".+/[^/]+")
 
 Token = tuple[int, str, str]
 """The line, the token and its tag."""
+
+
+def recognise(head: Sequence[Line]) -> str | None:
+    """What speaks for tags after slashes."""
+    words = [word for _, text in head for word in text.split() if word.strip("[]=")]
+    tags = [word.rpartition("/")[2] for word in words if _SLASHED.fullmatch(word)]
+    usual = all(tag == tag.upper() for tag in tags) or len(set(tags)) * 2 <= len(tags)
+    if not tags or not usual or len(tags) < 0.9 * len(words):
+        return None
+    return f"words with tags after a slash: {some_tags(tags)}"
 
 
 def is_spread(texts: Sequence[str]) -> bool:

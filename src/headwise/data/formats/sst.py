@@ -1,14 +1,16 @@
 """Trees of the Stanford Sentiment Treebank: `(3 (2 It) (4 works))`, one a line (Socher 2013)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from headwise.data.errors import DataError
 from headwise.data.files import Line
+from headwise.data.formats.shares import most
 from headwise.data.source import Record, Source
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
+_TREE = re.compile(r"\([0-4] ")
 BINARY = {"0": "0", "1": "0", "3": "1", "4": "1"}  # 2 is neutral
 
 
@@ -18,6 +20,11 @@ class Node(NamedTuple):
     label: str
     start: int
     end: int
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether lines begin like trees."""
+    return most(bool(_TREE.match(text.lstrip())) for text in texts)
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:

@@ -1,9 +1,9 @@
 """Rows of cells as records with named fields: the header, and rows that do not fit it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from headwise.data.formats.csv import Cells
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name
+from headwise.data.formats.header import has_header
 from headwise.data.source import Record, Source, look_ahead
 
 
@@ -18,7 +18,7 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
     line, first = head[0]
     header = source.options.header
     if header is None:
-        header = has_header([cells for _, cells in head], source)
+        header = has_header([cells for _, cells in head], source.options)
         told = f"line {line} is a header" if header else "no header, columns are numbered"
         other = "--no-header" if header else "--header"
         source.notes.append(f"{told} - override with {other}")
@@ -33,45 +33,6 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
             yield Record(number, dict(zip(names, cells, strict=True)))
         else:
             _ragged(len(cells), len(names), number, line, source)
-
-
-def has_header(rows: Sequence[Sequence[str]], source: Source) -> bool:
-    """Guess whether the first row names the columns.
-
-    It does if the options name a column; if one of its cells is a usual column name that does not
-    recur below; if it stands above a column of numbers without being one; or if its short cells
-    stand above running text.
-    """
-    options = source.options
-    asked = [name for name in (options.text_column, options.label_column) if name]
-    if any(not name.isdecimal() for name in asked):
-        return True
-    first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
-    columns = [[row[i] for row in below] for i in range(len(first))]
-    if any(cell in column for cell, column in zip(first, columns, strict=True)):
-        return False
-    if any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in first):
-        return True
-    if not below or len(set(first)) < len(first):
-        return False
-    return any(
-        (not _is_number(cell) and all(map(_is_number, column)))
-        or (len(cell.split()) <= 2 and _mean_words(column) >= 5)
-        for cell, column in zip(first, columns, strict=True)
-        if cell.strip()
-    ) and all(len(cell.split()) <= 3 and not _is_number(cell) for cell in first)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _mean_words(column: Sequence[str]) -> float:
-    return sum(len(cell.split()) for cell in column) / len(column)
 
 
 def _check_header(names: list[str], rows: bool, line: int, source: Source) -> None:

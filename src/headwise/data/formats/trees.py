@@ -8,7 +8,7 @@ Codes: HW258 brackets that do not fit together, or a word without a part of spee
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
@@ -17,9 +17,22 @@ from headwise.data.source import Source
 
 TRACE = "-NONE-"
 _TOKEN = re.compile(r"[()]|[^ \t()]+")
+_LEAF = re.compile(r"\(([^\s()]+) [^\s()]+\)")
+_LOOSE = re.compile(r"\)[ \t]*[^ \t()]")
+"""A word after a bracket, as in running text but not in trees."""
 
 Leaf = tuple[int, str, str]
 """The line, the tag and the word."""
+
+
+def recognise(head: Sequence[Line]) -> str | None:
+    """What speaks for bracketed trees; those of sentiment (0 to 4) are others."""
+    texts = [text.rstrip("\r") for _, text in head if text.strip()]
+    opened = bool(texts) and texts[0].lstrip().startswith("(")
+    if not opened or any(_LOOSE.search(text) for text in texts):
+        return None
+    leaves = {tag for text in texts for tag in _LEAF.findall(text)}
+    return "bracketed trees with words and parts of speech" if leaves - set("01234") else None
 
 
 class _Node:

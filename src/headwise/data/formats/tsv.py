@@ -6,11 +6,16 @@ a field that begins and ends with one, with every mark between them doubled, is 
 quoted fields that hold tabs or line ends read the file as csv with the delimiter "\\t".)
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line, without_returns
 from headwise.data.formats.csv import Cells
 from headwise.data.source import Source
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether all lines have tabs (and are not a label and a text, which is looked at before)."""
+    return all("\t" in text for text in texts)
 
 
 def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:

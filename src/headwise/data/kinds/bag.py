@@ -63,9 +63,11 @@ class BagKind(Kind[Bag]):
         return item.id
 
     def asked(self, reading: Mapping[str, Any]) -> str | None:
-        return "a column of bags is named" if "bag_column" in reading else None
+        if "bag_column" in reading:
+            return "a column of bags is named"
+        return "the format uci is one of bags" if reading.get("format") == "uci" else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
-        if reading.get("format") not in (None, "csv", "uci") or "text_column" in reading:
+        if reading.get("format") not in (None, "csv") or "text_column" in reading:
             return None
         return looks_like_bags(head.texts, reading.get("delimiter"))

@@ -1,9 +1,11 @@
 """Pairs of texts, with a label or a score."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from headwise.config import from_dict
 from headwise.data.answers import Number
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
@@ -14,11 +16,13 @@ from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.nouns import Nouns
+from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
-from headwise.data.pair_sniff import looks_paired
-from headwise.data.pairs import PairData, read_pair_rows, read_pairs
+from headwise.data.pair_columns import names_pairs
+from headwise.data.pairs import PairData, read_pair_rows, read_pairs, rows_of
 from headwise.data.rows import Rows
 from headwise.data.split import Split, SplitConfig, split_items
+from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
 
@@ -93,6 +97,21 @@ class PairKind(Kind[Pair]):
         return "columns of two texts are named" if "first_column" in reading and not scored else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
-        found = looks_paired(head.path, reading)
-        wanted = "pair-score" if isinstance(self.answer, Number) else "pair"
-        return found[1] if found and found[0] == wanted else None
+        """Pairs are recognised by the usual names of their columns only: two columns of text may as well be
+        a title and a text."""
+        if "text_column" in reading:
+            return None
+        try:
+            options = from_dict(PairOptions, reading)
+            rows = rows_of(head.source(options.reading()), options)
+            first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
+            named = {"first_column", "second_column"} & set(reading)
+            if label is None or not (named or names_pairs([first, second])):
+                return None
+            labels = Counter(row.item.label for row in rows if row.item.label is not None)
+        except (DataError, ConfigError):
+            return None
+        scored = isinstance(self.answer, Number)
+        if look_like_scores(labels) != scored:
+            return None
+        return f"it has the columns {first!r} and {second!r}" + f", and numbers in {label!r}" * scored

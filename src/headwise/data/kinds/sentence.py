@@ -100,7 +100,10 @@ class SentenceKind(Kind[Tagged]):
         return " ".join(item.tokens)
 
     def asked(self, reading: Mapping[str, Any]) -> str | None:
-        return "a column of tokens, tags or heads is named" if _COLUMNS & set(reading) else None
+        if _COLUMNS & set(reading):
+            return "a column of tokens, tags or heads is named"
+        form = reading.get("format")
+        return f"the format {form} is one of tagged sentences" if form in FORMATS else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
         return None if reading.get("format") in _OTHERS else looks_tagged(head.texts)

@@ -10,16 +10,19 @@ from headwise.data.answers import LabelSet
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
-from headwise.data.errors import OnError, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
-from headwise.data.label_set_files import looks_like_label_sets
+from headwise.data.label_flags import FlagColumns
+from headwise.data.label_set_columns import choose_label_set_columns, hold_several
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.data.options import LabelSetOptions, ReadOptions
-from headwise.data.read import read_examples, read_rows
+from headwise.data.read import open_records, read_examples, read_rows
 from headwise.data.rows import Rows
+from headwise.data.source import look_ahead
+from headwise.errors import ConfigError
 
 
 class TextKind(Kind[Example]):
@@ -86,5 +89,34 @@ class TextKind(Kind[Example]):
         if not self.sets:
             return None
         known = LabelSetOptions.__dataclass_fields__
-        options = {name: value for name, value in reading.items() if name in known}
-        return looks_like_label_sets(head.path, from_dict(LabelSetOptions, options)) or None
+        asked = {name: value for name, value in reading.items() if name in known}
+        try:
+            return _holds_sets(head, from_dict(LabelSetOptions, asked))
+        except (DataError, ConfigError):
+            return None  # whoever reads the file says what is wrong with it
+
+
+def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
+    """Why a file is taken for one of texts with several labels.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    form, columns, records = open_records(head.source(options), labelled=False)
+    sample, _ = look_ahead(records)
+    if form == "fasttext":
+        lists = (record.fields.get("label") for record in sample)
+        several = any(isinstance(own, list) and len(own) > 1 for own in lists)
+        return "lines begin with several __label__" if several else None
+    label = columns.label
+    if label is None and sample and form in ("csv", "tsv", "jsonl"):
+        chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
+        if isinstance(chosen, FlagColumns):
+            return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
+        label = chosen.label
+    values = [record.fields.get(label or "") for record in sample]
+    if label is None or not hold_several(values, options.separator):
+        return None
+    if any(isinstance(value, list) for value in values):
+        return f"the field {label!r} holds lists"
+    return f"the labels are separated by {options.separator!r} and recur"

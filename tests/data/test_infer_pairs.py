@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.data.pair_sniff import looks_paired
+from headwise.data.kinds import infer_task
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,14 @@ from headwise.data.pair_sniff import looks_paired
 )
 def test_by_the_names_of_the_columns(tmp_path, name, text, task):
     (tmp_path / name).write_text(text)
-    found = looks_paired(str(tmp_path / name), {})
-    assert (found and found[0]) == task
+    assert infer_task(str(tmp_path / name), {})[0] == (task or "classify")
 
 
 def test_what_the_user_says(tmp_path):
     (tmp_path / "a.csv").write_text("title,body,label\na b,c d,yes\ne f,g h,no\n" * 3)
     path = str(tmp_path / "a.csv")
-    assert looks_paired(path, {"first_column": "title", "second_column": "body"})[0] == "pair"
+    assert infer_task(path, {"first_column": "title", "second_column": "body"})[0] == "pair"
     (tmp_path / "b.csv").write_text("premise,hypothesis,label\na b,c d,yes\ne f,g h,no\n")
-    assert looks_paired(str(tmp_path / "b.csv"), {"text_column": "premise"}) is None
-    assert looks_paired(str(tmp_path / "none.csv"), {}) is None
-    assert looks_paired(str(tmp_path / "b.csv"), {"format": "columns"}) is None
+    assert infer_task(str(tmp_path / "b.csv"), {"text_column": "premise"})[0] == "classify"
+    assert infer_task(str(tmp_path / "none.csv"), {}) == ("classify", "")
+    assert infer_task(str(tmp_path / "b.csv"), {"format": "columns"})[0] == "tag"
