@@ -19,7 +19,9 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
+    """What stands in a column of the first records."""
+
     name: str
     values: list[str]
     strings: bool  # at least one value is a string, as none need be in JSON
@@ -59,7 +61,7 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
         DataError: HW111 (no such column), HW131 (cannot be guessed).
     """
     options = source.options
-    columns = _columns(sample)
+    columns = columns_of(sample)
     names = [column.name for column in columns]
     text = label = None
     if options.text_column:
@@ -70,12 +72,12 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
     if text is None:
         text = _text_column([c for c in columns if c is not label])
         if text is None:
-            raise _unsure("text", columns, source)
+            raise unsure("the text column", "--text-column", columns, source)
         guessed.append(f"text={text.name!r}")
     if label is None and (label := _label_column([c for c in columns if c is not text])):
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
-        raise _unsure("label", columns, source)
+        raise unsure("the label column", "--label-column", columns, source)
     if guessed:
         note = f"columns guessed: {', '.join(guessed)}"
         source.notes.append(note + " - override with --text-column/--label-column")
@@ -91,7 +93,7 @@ def choose_text(sample: Sequence[Record], source: Source, *, without: Sequence[s
     Raises:
         DataError: HW111, HW131.
     """
-    columns = _columns(sample)
+    columns = columns_of(sample)
     asked = source.options.text_column
     if asked:
         return columns[
@@ -99,7 +101,7 @@ def choose_text(sample: Sequence[Record], source: Source, *, without: Sequence[s
         ].name
     text = _text_column([column for column in columns if column.name not in without])
     if text is None:
-        raise _unsure("text", columns, source)
+        raise unsure("the text column", "--text-column", columns, source)
     source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
     return text.name
 
@@ -127,16 +129,17 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     )
 
 
-def _columns(sample: Sequence[Record]) -> list[_Column]:
+def columns_of(sample: Sequence[Record]) -> list[Column]:
+    """The columns of the first records, in their order."""
     columns = []
     for name in dict.fromkeys(name for record in sample for name in record.fields):
         values = [record.fields.get(name) for record in sample]
         strings = any(isinstance(value, str) for value in values)
-        columns.append(_Column(name, [as_text(value) for value in values], strings))
+        columns.append(Column(name, [as_text(value) for value in values], strings))
     return columns
 
 
-def _text_column(columns: list[_Column]) -> _Column | None:
+def _text_column(columns: list[Column]) -> Column | None:
     columns = [column for column in columns if column.strings]
     if named := _by_name(columns, TEXT_NAMES):
         return named
@@ -148,7 +151,7 @@ def _text_column(columns: list[_Column]) -> _Column | None:
     return varied[0] if len(varied) == 1 else None
 
 
-def _label_column(columns: list[_Column]) -> _Column | None:
+def _label_column(columns: list[Column]) -> Column | None:
     if named := _by_name(columns, LABEL_NAMES):
         return named
     found = [column for column in columns if column.categorical]
@@ -157,22 +160,21 @@ def _label_column(columns: list[_Column]) -> _Column | None:
     return found[0] if len(found) == 1 else None
 
 
-def _by_name(columns: list[_Column], names: tuple[str, ...]) -> _Column | None:
+def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:
     ranked = [(place, c) for c in columns if (place := rank(c.name, names)) is not None]
     return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
-def _unsure(what: str, columns: list[_Column], source: Source) -> DataError:
+def unsure(
+    what: str, flags: str, columns: Sequence[Column], source: Source, code: str = "HW131"
+) -> DataError:
+    """The error that columns cannot be guessed, with what there is to choose from."""
     shown = []
     for number, column in enumerate(columns, start=1):
         some = [_short(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(some)}")
-    return DataError(
-        "HW131",
-        f"the {what} column cannot be guessed",
-        advice=f"give --{what}-column with one of these names or numbers:{''.join(shown)}",
-        path=source.path,
-    )
+    advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
+    return source.error(code, f"{what} cannot be guessed", advice=advice)
 
 
 def _short(value: str) -> str:

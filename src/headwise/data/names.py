@@ -1,5 +1,7 @@
 """Names that people give to the columns of texts and of labels, the surest first."""
 
+from collections.abc import Sequence
+
 # fmt: off
 TEXT_NAMES = (
     "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
@@ -15,6 +17,28 @@ LABEL_NAMES = (
 )
 # fmt: on
 
+PAIR_NAMES = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("sentence_1", "sentence_2"),
+    ("sentence_a", "sentence_b"),
+    ("text_a", "text_b"),
+    ("text1", "text2"),
+    ("text_1", "text_2"),
+    ("question1", "question2"),
+    ("s1", "s2"),
+    ("question", "answer"),
+    ("question", "sentence"),
+    ("query", "document"),
+    ("query", "passage"),
+)
+"""Names of the columns of both texts, the surest first."""
+
+PAIR_LABEL_NAMES = (
+    *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),
+    *("similarity_score", "relevance", "relation", "score", *LABEL_NAMES),
+)
+
 
 def normal_name(name: str) -> str:
     """A column name for comparison: lower case, words joined by one underscore."""
@@ -25,3 +49,9 @@ def rank(name: str, names: tuple[str, ...]) -> int | None:
     """The place of a column's name in one of the lists above, or None."""
     normal = normal_name(name)
     return names.index(normal) if normal in names else None
+
+
+def names_pairs(first_row: Sequence[str]) -> bool:
+    """Whether the cells of a row are usual names of the columns of pairs."""
+    names = {normal_name(cell) for cell in first_row}
+    return any(names.issuperset(pair) for pair in PAIR_NAMES)

@@ -68,6 +68,7 @@ class PairOptions:
         """The options that do not depend on what the columns are."""
         return ReadOptions(
             format=self.format,
+            text_column=self.first_column or self.second_column,
             label_column=self.label_column,
             header=self.header,
             delimiter=self.delimiter,

@@ -5,6 +5,7 @@ Codes: HW285 columns that cannot be guessed; HW286 aligned files of different le
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from os import PathLike, fspath
 
@@ -12,18 +13,15 @@ from headwise.data.archives import lines_of
 from headwise.data.dataset import Dataset
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line, without_returns
-from headwise.data.formats import csv, jsonl, tsv
+from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.table import named
 from headwise.data.pair import DEFAULT, Pair, PairOptions
-from headwise.data.pair_columns import PairColumns, choose_pair_columns, is_header
+from headwise.data.pair_columns import PairColumns, choose_pair_columns
+from headwise.data.read import find_format, label_of, open_table, text_of
 from headwise.data.rows import Row, Rows
-from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
-from headwise.errors import ConfigError
 
 ALIGNED = "aligned"
-TABLES = {"csv": csv.read_cells, "tsv": tsv.read_cells}
 
 
 PairData = Dataset[Pair]
@@ -99,66 +97,30 @@ def open_pairs(
     Raises:
         DataError: It cannot be read, or has no records.
     """
-    lines = source.open()
-    head, lines = look_ahead(lines, count=100)
-    form = options.format
-    if form is None:
-        form, reason = guess_format(source.path, head, labelled=True)
-        if form == "label-text" and all("\t" in text for _, text in head if text.strip()):
-            form = "tsv"
-        if form not in (*TABLES, "jsonl"):
-            found = f"the format {form} does not hold pairs"
-            advice = "give --format csv, tsv or jsonl"
-            raise source.error("HW130", found, expected="a table of two texts and a label", advice=advice)
-        source.notes.append(f"format {form} guessed {reason} - override with --format")
-    if form != "csv" and options.delimiter:
-        raise ConfigError(f"a delimiter does not apply to the format {form}; leave it out")
-    records = _table(form, lines, source, options) if form in TABLES else jsonl.read_records(lines, source)
-    sample, records = look_ahead(records)
-    if not sample:
-        raise source.error("HW103", "no records", expected="one pair of texts a line")
-    return form, choose_pair_columns(sample, source, options, labelled=labelled), records
-
-
-def _table(form: str, lines: Iterator[Line], source: Source, options: PairOptions) -> Iterator[Record]:
-    head, rows = look_ahead(TABLES[form](lines, source))
-    if options.header is None and head:
-        header = is_header(head, source, options)
-        source.options = replace(source.options, header=header)
-        told = f"line {head[0][0]} is a header" if header else "no header, columns are numbered"
-        source.notes.append(f"{told} - override with {'--no-header' if header else '--header'}")
-    return named(rows, source)
+    form, lines = find_format(source, labelled=True)
+    if form == "label-text":
+        head, lines = look_ahead(lines)
+        if all("\t" in text for _, text in head if text.strip()):
+            form = "tsv"  # two columns: a label is lacking, or the texts are short
+    if not FORMATS[form].table:
+        expected, advice = "a table of two texts and a label", "give --format csv, tsv or jsonl"
+        raise source.error(
+            "HW130", f"the format {form} does not hold pairs", expected=expected, advice=advice
+        )
+    choose = partial(choose_pair_columns, options=options)
+    return form, *open_table(form, lines, source, choose, labelled=labelled)
 
 
 def _pair(record: Record, columns: PairColumns, source: Source, *, labelled: bool) -> Pair | None:
-    first = _text(record, columns.first, source)
-    second = None if first is None else _text(record, columns.second, source)
+    first = text_of(record, columns.first, source)
+    second = None if first is None else text_of(record, columns.second, source)
     if first is None or second is None:
         return None
-    value = record.fields.get(columns.label or "")
-    label = as_text(value).strip() or None
     if labelled and columns.label:
-        if label is None:
-            advice = "fill it in or remove the row"
-            source.report(source.error("HW120", "an empty label", record.line, advice=advice))
-            return None
-        if isinstance(value, dict | list):
-            found = f"the label {label[:40]} is a JSON array or object"
-            source.report(source.error("HW121", found, record.line, expected="one label a pair"))
-            return None
+        label = label_of(record, columns.label, source)
+        return None if label is None else Pair(first, second, label, record.line)
+    label = as_text(record.fields.get(columns.label or "")).strip() or None
     return Pair(first, second, label, record.line)
-
-
-def _text(record: Record, name: str, source: Source) -> str | None:
-    text = record.fields.get(name)
-    if isinstance(text, str):
-        return text
-    if name in record.fields:
-        found = f"the field {name!r} is {as_text(text) or 'null'}"
-        source.report(source.error("HW118", found, record.line, expected="a string"))
-    else:
-        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a text"))
-    return None
 
 
 def read_aligned_pairs(

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from headwise.data.answers import check_known
 from headwise.data.columns import Columns, choose_columns
@@ -12,6 +12,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding, count
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example
+from headwise.data.files import Line
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, labelled
@@ -23,11 +24,13 @@ from headwise.data.sniff import guess_format
 from headwise.data.source import Record, Source, look_ahead
 from headwise.errors import ConfigError
 
+Chosen = TypeVar("Chosen", covariant=True)
 
-class ChooseColumns(Protocol):
+
+class ChooseColumns(Protocol[Chosen]):
     """Chooses the columns of a table, as `choose_columns` does."""
 
-    def __call__(self, sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns: ...
+    def __call__(self, sample: Sequence[Record], source: Source, *, labelled: bool) -> Chosen: ...
 
 
 def read_examples(
@@ -72,8 +75,8 @@ def read_examples(
 
 def _with_labels(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
     for record in records:
-        text = text_of(record, columns, source)
-        label = _label(record, columns.label, source) if columns.label else None
+        text = text_of(record, columns.text, source)
+        label = label_of(record, columns.label, source) if columns.label else None
         if text is not None and (label is not None or not columns.label):
             yield Example(text, label, record.line)
 
@@ -83,7 +86,7 @@ def _with_sets(
 ) -> Iterator[Example]:
     repeated, given, bare = list[int](), set[str](), 0
     for record in records:
-        text = text_of(record, columns, source)
+        text = text_of(record, columns.text, source)
         cells = cells_of(record, columns, source, separator)
         if text is None or cells is None:
             continue
@@ -121,14 +124,14 @@ def read_rows(
 
 def _rows(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Row[Example]]:
     for record in records:
-        text = text_of(record, columns, source)
+        text = text_of(record, columns.text, source)
         if text is not None:
             label = as_text(record.fields.get(columns.label or "")).strip() or None
             yield Row(record.line, dict(record.fields), Example(text, label, record.line))
 
 
 def open_records(
-    source: Source, *, labelled: bool, choose: "ChooseColumns" = choose_columns
+    source: Source, *, labelled: bool, choose: ChooseColumns[Columns] = choose_columns
 ) -> tuple[str, Columns, Iterator[Record]]:
     """The format, the columns and the records of a file.
 
@@ -140,11 +143,26 @@ def open_records(
     Raises:
         DataError: It cannot be read, or has no records.
     """
-    options = source.options
-    lines = source.open()
-    name = options.format
-    if name is None and options.delimiter:
-        name = "csv"
+    name, lines = find_format(source, labelled=labelled)
+    if FORMATS[name].table:
+        return name, *open_table(name, lines, source, choose, labelled=labelled)
+    if source.options.names_columns:
+        raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
+    sample, records = look_ahead(FORMATS[name].records(lines, source), count=1)
+    if not sample:
+        raise _nothing(source)
+    return name, Columns("text", None if name == "text" else "label"), records
+
+
+def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]:
+    """The name of a file's format, asked for or guessed, and its lines.
+
+    Raises:
+        DataError: The file cannot be opened, or its format cannot be guessed.
+        ConfigError: There is no such format, or a delimiter does not apply to it.
+    """
+    options, lines = source.options, source.open()
+    name = "csv" if options.format is None and options.delimiter else options.format
     if name is None:
         head, lines = look_ahead(lines, count=200)
         name, why = guess_format(source.path, head, labelled=labelled)
@@ -155,38 +173,42 @@ def open_records(
         raise ConfigError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}{hint}")
     if options.delimiter and name not in ("csv", "label-text"):
         raise ConfigError(f"--delimiter does not apply to the format {name}; leave it out")
-    records = FORMATS[name].records(lines, source)
-    if FORMATS[name].table:
-        sample, records = look_ahead(records)
-        if not sample:
-            raise _nothing(source)
-        return name, choose(sample, source, labelled=labelled), records
-    if options.names_columns:
-        raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
-    sample, records = look_ahead(records, count=1)
+    return name, lines
+
+
+def open_table(
+    name: str, lines: Iterator[Line], source: Source, choose: ChooseColumns[Chosen], *, labelled: bool
+) -> tuple[Chosen, Iterator[Record]]:
+    """The columns and the records of a table.
+
+    Raises:
+        DataError: It has no records, or its columns cannot be told.
+    """
+    sample, records = look_ahead(FORMATS[name].records(lines, source))
     if not sample:
         raise _nothing(source)
-    return name, Columns("text", None if name == "text" else "label"), records
+    return choose(sample, source, labelled=labelled), records
 
 
 def _nothing(source: Source) -> DataError:
-    return DataError("HW103", "no records", expected="one text a line", path=source.path)
+    return DataError("HW103", "no records", expected="one record a line", path=source.path)
 
 
-def text_of(record: Record, columns: Columns, source: Source) -> str | None:
-    """The text of a record; None, and reported, where there is none."""
-    text = record.fields.get(columns.text)
+def text_of(record: Record, name: str, source: Source) -> str | None:
+    """A text of a record; None, and reported, where there is none."""
+    text = record.fields.get(name)
     if isinstance(text, str):
         return text
-    if columns.text not in record.fields:
-        source.report(source.error("HW117", f"no field {columns.text!r}", record.line, expected="a text"))
+    if name not in record.fields:
+        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a text"))
     else:
-        found = f"the field {columns.text!r} is {as_text(text) or 'null'}"
+        found = f"the field {name!r} is {as_text(text) or 'null'}"
         source.report(source.error("HW118", found, record.line, expected="a string"))
     return None
 
 
-def _label(record: Record, name: str, source: Source) -> str | None:
+def label_of(record: Record, name: str, source: Source) -> str | None:
+    """The label of a record; None, and reported, where there is none."""
     value = record.fields.get(name)
     label = as_text(value).strip()
     if label and not isinstance(value, dict | list):
@@ -195,7 +217,7 @@ def _label(record: Record, name: str, source: Source) -> str | None:
         source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a label"))
     elif label:
         found = f"the label {label[:40]} is a JSON array or object"
-        source.report(source.error("HW121", found, record.line, expected="one label a text"))
+        source.report(source.error("HW121", found, record.line, expected="one label"))
     else:
         advice = "fill it in or remove the row"
         source.report(source.error("HW120", "an empty label", record.line, advice=advice))

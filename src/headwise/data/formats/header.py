@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name
+from headwise.data.names import LABEL_NAMES, TEXT_NAMES, names_pairs, normal_name
 from headwise.data.options import ReadOptions
 
 
@@ -20,7 +20,7 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     columns = [[row[i] for row in below] for i in range(len(first))]
     if any(cell in column for cell, column in zip(first, columns, strict=True)):
         return False
-    if any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in first):
+    if any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in first) or names_pairs(first):
         return True
     if not below or len(set(first)) < len(first):
         return False

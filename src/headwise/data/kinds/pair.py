@@ -15,10 +15,10 @@ from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
+from headwise.data.names import names_pairs
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
-from headwise.data.pair_columns import names_pairs
 from headwise.data.pairs import PairData, read_pair_rows, read_pairs, rows_of
 from headwise.data.rows import Rows
 from headwise.data.split import Split, SplitConfig, split_items
