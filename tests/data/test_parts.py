@@ -4,10 +4,15 @@ import random
 
 import pytest
 
+from headwise.data.errors import DataError
+from headwise.data.example import Example
 from headwise.data.kinds import KINDS, infer_task
 from headwise.data.kinds.stream import StreamKind
+from headwise.data.label_set import LabelSetExample
+from headwise.data.pair import Pair
 from headwise.data.parses import ParseReader, Parses
-from headwise.data.parts import read_parts
+from headwise.data.parts import Parts, read_parts
+from headwise.data.sentence import Tagged
 from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError, HeadwiseError
 
@@ -196,3 +201,22 @@ def test_bytes_know_those_of_all_files(files):
     assert len(found.train.symbols) == len(found.test.symbols)
     plain = read_parts(StreamKind(), **paths)
     assert plain.notes[-1] == "test: 1 characters that the vocabulary does not have"
+
+
+@pytest.mark.parametrize(
+    ("task", "good", "bad"),
+    [
+        ("classify", Example("a", "x"), Example("b", None)),
+        ("classify", Example("a", "x"), Example("b", 1)),  # type: ignore[arg-type]
+        ("regress", Example("a", "1"), Example("b", None)),
+        ("multi-label", LabelSetExample("a"), LabelSetExample("b", labels=("x", None))),  # type: ignore
+        ("pair", Pair("a", "b", "x"), Pair("a", "b", None)),
+        ("tag", Tagged(("a",), ("O",)), Tagged(("a", "b"), ("O",))),
+    ],
+)
+def test_items_without_an_answer(task, good, bad):
+    Parts(KINDS[task], [good], [good], [])
+    nouns = KINDS[task].nouns
+    with pytest.raises(DataError, match=f"{nouns.one} 2 of dev has .* as its answer") as caught:
+        Parts(KINDS[task], [good], [good, bad], [])
+    assert caught.value.code == "HW120"

@@ -45,6 +45,23 @@ class Answer:
         """What each part of a split has its share of, for each item."""
         return [None] * len(items)
 
+    def lacking(self, item: Any) -> bool:
+        """Whether an item has no such answer."""
+        return False
+
+    def check_items(self, items: Sequence[Any], part: str, nouns: Nouns) -> None:
+        """Check that all items of a part of the data are answered, wherever they come from.
+
+        Raises:
+            DataError: HW120 at the first that is not.
+        """
+        for place, item in enumerate(items):
+            if self.lacking(item):
+                answer = getattr(item, "label", None) if not item.labels else item.labels
+                found = f"{nouns.one} {place + 1} of {part} has {answer!r} as its answer"
+                advice = f"leave it out, or name the answers' column with {self.column}"
+                raise DataError("HW120", found, expected="a text", advice=advice, line=item.line or None)
+
     def check(self, data: Any, nouns: Nouns) -> None:
         """Check that a file can be trained on.
 
@@ -85,6 +102,9 @@ class Label(Answer):
     checks: ClassVar[tuple[Check, ...]] = (no_labels, one_class, clashes, rare, spellings, leaks)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
+    def lacking(self, item: Any) -> bool:
+        return not isinstance(item.label, str)
+
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         return [item.label for item in items]
 
@@ -106,6 +126,9 @@ class LabelSet(Answer):
         *(no_labels, bare, clashes, rare, everywhere, together, spellings, leaks),
     )
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
+
+    def lacking(self, item: Any) -> bool:
+        return not all(isinstance(label, str) for label in item.labels)
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """The rarest of the labels of each, so that the rare ones too have their share in every part."""
@@ -135,6 +158,9 @@ class Number(Answer):
     classes = False
     checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number)
 
+    def lacking(self, item: Any) -> bool:
+        return item.label is None
+
     def check(self, data: Any, nouns: Nouns) -> None:
         if len(data.labels) < 2:
             found = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
@@ -159,6 +185,9 @@ class Tags(Answer):
 
     column = "--tag-column"
 
+    def lacking(self, item: Any) -> bool:
+        return len(item.tags) != len(item.tokens)
+
     def check(self, data: Any, nouns: Nouns) -> None:
         if len(data.labels) < 2:
             found = f"only the tag {next(iter(data.labels))!r}" if data.labels else "no tags"
@@ -176,6 +205,9 @@ class NextSymbol(Answer):
     """The symbol that comes next in a text."""
 
     classes = False
+
+    def check_items(self, items: Sequence[Any], part: str, nouns: Nouns) -> None:
+        """Every symbol but the last has one."""
 
 
 def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) -> None:

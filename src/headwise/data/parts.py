@@ -37,6 +37,11 @@ class Parts(Generic[Part]):
     notes: tuple[str, ...] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        parts: dict[str, Any] = self.named
+        for name, part in parts.items():
+            self.kind.answer.check_items(part, name, self.kind.nouns)
+
     @property
     def named(self) -> dict[str, Part]:
         """The parts that are not empty, by name."""
