@@ -143,10 +143,9 @@ def show(arguments: argparse.Namespace) -> None:
     found = only(read_results(arguments.results), lambda job: job.set in names)
     print_tables(found, arguments.name)
     if arguments.figure:
-        texts = only(found, lambda job: job.set in GROUPS["texts"])
-        sets = {job.set for job in texts}
-        note = f"{len(sets)} sets, subsets drawn with up to {1 + max(job.seed for job in texts)} seeds"
-        PICTURE.write_text(figure(curves(texts), note))
+        lines, sets = curves(only(found, lambda job: job.set in GROUPS["texts"]))
+        if lines:
+            PICTURE.write_text(figure(lines, f"the {sets} sets that all were run on at every size"))
 
 
 def main() -> int:

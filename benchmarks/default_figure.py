@@ -1,10 +1,12 @@
 """Accuracy against the number of training texts, as one SVG picture."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from default_results import OURS, Found, means, only, shared_mean, sizes_of
+from default_results import OURS, Found, means, only, set_of, sizes_of
 
+Lines = Mapping[str, Mapping[int, float]]
 _STYLE = """\
 .default { color: #1f2328; font: 11px ui-sans-serif, system-ui, sans-serif; }
 .default text { fill: currentColor; }
@@ -34,22 +36,41 @@ _NAMES = {
 _LEFT, _TOP, _WIDTH, _HEIGHT, _LINE = 46, 50, 460, 260, 16
 
 
-def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> dict[str, dict[int, float]]:
-    """System -> size -> mean accuracy over the sets that all of them have at every size that is shown.
+def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Lines, int]:
+    """System -> size -> mean accuracy over the same sets at every size and for every system, and how many.
 
-    Sizes and systems that would leave no set are left out.
+    For sizes above those that a set was run at its runs on all texts stand, as there are no more. A size is
+    shown where at least half as many sets are complete as at the size with the most.
     """
-    texts_only = only(found, lambda job: job.system in systems)
-    averages = {size: means(texts_only, size) for size in sizes_of(texts_only)}
-    present = [system for system in systems if any(system in own for own in averages.values())]
-    found_curves: dict[str, dict[int, float]] = {system: {} for system in present}
-    for size, own in averages.items():
-        for system, mean in shared_mean(own, [system for system in present if system in own]).items():
-            found_curves[system][size] = mean
-    return {system: own for system, own in found_curves.items() if own}
+    own = only(found, lambda job: job.system in systems)
+    sizes = sizes_of(own)
+    by_size = {size: means(own, size) for size in sizes}
+    shown = [name for name in systems if any(name in averages for averages in by_size.values())]
+    largest: dict[str, int] = {}
+    for job in own:
+        largest[set_of(job.set)] = max(largest.get(set_of(job.set), 0), job.texts)
+
+    def value(system: str, name: str, size: int) -> float | None:
+        at = 0 if size > largest[name] else size
+        return by_size.get(at, {}).get(system, {}).get(name)
+
+    complete = {
+        size: {name for name in largest if all(value(system, name, size) is not None for system in shown)}
+        for size in sizes
+    }
+    most = max(map(len, complete.values()), default=0)
+    kept = [size for size in sizes if complete[size] and 2 * len(complete[size]) >= most]
+    shared = set.intersection(*(complete[size] for size in kept)) if kept else set()
+    if not shared:
+        return {}, 0
+    lines = {
+        system: {size: statistics.mean(value(system, name, size) or 0 for name in shared) for size in kept}
+        for system in shown
+    }
+    return lines, len(shared)
 
 
-def figure(lines: Mapping[str, Mapping[int, float]], note: str) -> str:
+def figure(lines: Lines, note: str) -> str:
     """The picture.
 
     Args:

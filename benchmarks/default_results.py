@@ -1,7 +1,7 @@
 """The results of benchmarks/default.py: a line of JSON for each run, appended, and what is made of them."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -143,14 +143,3 @@ def systems_of(found: Iterable[Job]) -> list[str]:
 def only(found: Found, keep: Callable[[Job], bool]) -> dict[Job, Result]:
     """Some of the runs."""
     return {job: result for job, result in found.items() if keep(job)}
-
-
-def shared_mean(averages: Mapping[str, Mapping[str, float]], systems: Sequence[str]) -> dict[str, float]:
-    """The mean of each system over the sets that all of them were run on."""
-    own = [averages[system] for system in systems if system in averages]
-    shared = set.intersection(*(set(one) for one in own)) if own else set()
-    return {
-        system: float(np.mean([averages[system][name] for name in shared]))
-        for system in systems
-        if system in averages and shared
-    }

@@ -145,15 +145,28 @@ def test_kinds_of_systems_that_share_sets():
     assert found == [["headwise", "crf"], ["headwise", "svm"]]
 
 
-def test_figure(found):
+def test_curves_are_of_the_same_sets_at_every_size(found):
+    from default_figure import curves
+    from default_results import Job
+
+    assert curves(found) == (
+        {"headwise": {250: pytest.approx(0.675)}, "svm": {250: pytest.approx(0.65)}},
+        2,  # the SVM was not run on all texts, nor on the third set
+    )
+    for name, texts in (("a", 0), ("b", 0), ("b", 1000)):
+        found |= {Job(name, system, texts, 0): {"test": 0.9} for system in ("headwise", "svm")}
+    lines, sets = curves(found)
+    assert sets == 2
+    assert lines["svm"] == {250: pytest.approx(0.65), 1000: 0.9, 0: 0.9}  # all texts of `a` are below 1,000
+    assert curves({}) == ({}, 0)
+
+
+def test_figure():
     from xml.etree import ElementTree
 
-    from default_figure import curves, figure
+    from default_figure import figure
 
-    lines = curves(found)
-    assert lines["svm"] == {250: pytest.approx(0.65)}
-    assert lines["headwise"] == {250: pytest.approx(0.675), 0: 0.95}
-    picture = figure(lines, "2 < 3 sets")
+    picture = figure({"svm": {250: 0.65}, "headwise": {250: 0.7, 0: 0.95}}, "2 < 3 sets")
     ElementTree.fromstring(picture)
     assert picture.count("<circle") == 3
     assert "words + characters" in picture
