@@ -131,7 +131,9 @@ def test_few_features_are_kept_for_many_labels(monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_BYTES", 700)
     texts, targets = corpus(4)
     found = fit_linear(texts, targets, 4, settings=FIXED)
-    assert sum(map(len, found.model.blocks.values())) <= 700 / 10
+    assert sum(map(len, found.model.blocks.values())) <= 700 / 16
+    words = fit_linear(texts, targets, 4, settings=LinearSettings(blocks=("words",))).model.blocks
+    assert 700 // 16 // 2 < len(words["words"]) <= 700 / 16
 
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])

@@ -8,7 +8,8 @@ fold), by their log loss; what keeps 40 texts from deciding too much is
   where a member makes no mistake at all;
 - a prior for equal shares, worth a few texts.
 
-A member is dropped where the others do as well without it.
+A member with next to no share is dropped. (Dropping members without which the others did as well on the
+held-out texts cost .25 points with 50 of these and .1 with 200: two that seem equal are better together.)
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from an equal share."""
-_LEAST_SHARE = 0.03
+_LEAST_SHARE = 0.05
 _COLDEST, _HOTTEST = 1 / 50, 50.0
 
 
@@ -65,24 +66,21 @@ def fit_mixture(
     logits = [_centred(member) for member in members]
     wanted = _smoothed(targets, logits[0].shape[1])
     importance = np.ones(len(targets)) if texts is None else np.asarray(texts, dtype=np.float64)
-    temperatures = [_fit([own], wanted, importance, prior=0.0, scale=_HOTTEST)[0] for own in logits]
+    temperatures = [_fit([own], wanted, importance, prior=0.0, scale=_HOTTEST) for own in logits]
     alone = [
         _Loss([own], wanted, importance)(weight)[0]
         for own, weight in zip(logits, temperatures, strict=True)
     ]
     scaled = [own * float(weight[0]) for own, weight in zip(logits, temperatures, strict=True)]
     kept = list(range(len(members)))
-    weights, cost = _fit(scaled, wanted, importance)
+    weights = _fit(scaled, wanted, importance)
     while len(kept) > 1:
         shares = _shares([scaled[member] for member in kept], weights)
-        trials = []
-        for place in range(len(kept)):
-            rest = [scaled[member] for n, member in enumerate(kept) if n != place]
-            trials.append(_fit(rest, wanted, importance))
-        least = int(np.argmin([own_cost for _, own_cost in trials]))
-        if trials[least][1] > cost and shares[least] > _LEAST_SHARE:
+        least = int(np.argmin(shares))
+        if shares[least] >= _LEAST_SHARE:
             break
-        (weights, cost), _ = trials[least], kept.pop(least)
+        kept.pop(least)
+        weights = _fit([scaled[member] for member in kept], wanted, importance)
     final = np.zeros(len(members))
     final[kept] = weights
     loss = _Loss(scaled, wanted, importance)(final)[0]
@@ -133,8 +131,8 @@ def _fit(
     *,
     prior: float = _PRIOR,
     scale: float = 5.0,
-) -> tuple[NDArray, float]:
-    """Weights of members, and what they cost with the prior, in nats over all texts."""
+) -> NDArray:
+    """Weights of members."""
     from scipy.optimize import minimize  # slow to load, and predictions do without
 
     loss = _Loss(logits, wanted, importance)
@@ -149,7 +147,7 @@ def _fit(
     found = minimize(
         cost, np.full(len(logits), equal), jac=True, bounds=[(low, scale)] * len(logits), method="L-BFGS-B"
     )
-    return np.asarray(found.x), float(found.fun) * texts
+    return np.asarray(found.x)
 
 
 def _shares(logits: Sequence[NDArray], weights: NDArray) -> list[float]:

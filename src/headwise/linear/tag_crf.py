@@ -23,6 +23,8 @@ from headwise.scores.schemes import Scheme, convert
 NAME = "CRF on spelling and neighbours"
 
 MANY_WORDS = 100_000
+MOST_WEIGHTS = 40_000_000
+"""Of all features; where there are more, those of the rarest features are left out."""
 
 _SURE = np.float32(0.01)  # words whose tag is so nearly certain teach nothing
 
@@ -111,7 +113,9 @@ def fit_crf(
     features, ends = features_of([own.tokens for own in sentences])
     keys, counts = np.unique(features, return_counts=True)
     least = (2 if len(gold) >= MANY_WORDS else 1) if settings.least is None else settings.least
-    keys = keys[counts >= least]
+    keys, counts = keys[counts >= least], counts[counts >= least]
+    if len(keys) > (most := MOST_WEIGHTS // len(tags)):
+        keys = np.sort(keys[np.argsort(-counts, kind="stable")[:most]])
     weights = np.zeros((len(keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
     tagger = CrfTagger(tags, scheme, keys, weights, transitions)

@@ -108,6 +108,8 @@ def fit_linear(
             settings = compared.choose(settings)
             if crossed:
                 found = compared.scores[settings]
+    if len(settings.blocks) == 1 and (widened := data.widened(settings.blocks[0], texts, tokenizer)):
+        data, found = widened, None
     if found is None:
         found = _out_of_fold(data, settings, parts)
     mixture = fit_mixture([found], data.hard) if len(parts) > 1 else None
@@ -132,6 +134,8 @@ class _Data:
         soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
         hard: Numbers of the (likeliest) labels.
         importance: How much each text counts, `[texts]`, 1 in the mean.
+        classes: Number of labels.
+        most: Features that a block may have.
     """
 
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]]
@@ -141,6 +145,7 @@ class _Data:
     hard: NDArray[np.int64]
     importance: Floats
     classes: int
+    most: int
     cache: dict = field(default_factory=dict)
 
     @property
@@ -152,6 +157,13 @@ class _Data:
         """Features of all texts, times columns."""
         own = sum(matrix.nnz for _, matrix in self.blocks.values()) + self.dense.size
         return float(own) * self.columns
+
+    def widened(self, name: Block, texts: Sequence[str], tokenizer: str) -> "_Data | None":
+        """With one block alone, which may have the features of two; None where there are no more."""
+        if len(self.blocks[name][0]) < self.most:
+            return None
+        block = BlockReader(name, tokenizer).fit(texts, max_features=2 * self.most)
+        return replace(self, blocks={name: block}, cache={})
 
     def take(self, texts: NDArray[np.int64]) -> "_Data":
         """Some of the texts."""
@@ -217,7 +229,7 @@ def _data(
     if importance.sum() > 0:
         importance = importance / importance.mean()
     columns = 1 if classes == 2 else classes
-    most = min(max_features, max(MOST_BYTES // (6 + columns), LEAST_FEATURES)) // 2
+    most = min(max_features, max(MOST_BYTES // (12 + columns), LEAST_FEATURES)) // 2
     names: tuple[Block, ...] = ("words", "characters")
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {
         name: BlockReader(name, tokenizer).fit(texts, max_features=most) for name in names
@@ -228,7 +240,7 @@ def _data(
     if dense is not None and len(texts):
         mean = np.asarray(dense, dtype=np.float64).mean(axis=0).astype(np.float32)
         vectors = DenseScale(mean, 1.0)(dense)
-    return _Data(blocks, vectors, mean, soft, hard, importance.astype(np.float32), classes)
+    return _Data(blocks, vectors, mean, soft, hard, importance.astype(np.float32), classes, most)
 
 
 def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
