@@ -1,10 +1,13 @@
 import csv
 import io
+import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -79,6 +82,75 @@ def spawn(tmp_path):
     for process in started:
         process.kill()
         process.communicate()
+
+
+class Forked:
+    """A command in a process of its own, as much like a `subprocess.Popen` as the tests need."""
+
+    def __init__(self, zygote: socket.socket, arguments: Sequence[object], folder: Path):
+        environment = {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+        request = {"arguments": [*map(str, arguments)], "folder": str(folder), "environment": environment}
+        pipes = [os.pipe() for _ in range(3)]
+        socket.send_fds(zygote, [json.dumps(request).encode()], [write for _, write in pipes])
+        for _, write in pipes:
+            os.close(write)
+        self.stdout, self.stderr, self._news = (os.fdopen(read, "rb") for read, _ in pipes)
+        self.pid = int(self._news.readline())
+        os.set_blocking(self._news.fileno(), False)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and (line := self._news.readline()):
+            self.returncode = int(line)
+        return self.returncode
+
+    def wait(self) -> int:
+        os.set_blocking(self._news.fileno(), True)
+        code = self.poll()
+        assert code is not None, "who watches the process has ended"
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self) -> tuple[bytes, bytes]:
+        said = (self.stdout.read(), self.stderr.read())  # what the tests' commands say fits into the pipes
+        self.wait()
+        return said
+
+    def close(self) -> None:
+        self.send_signal(signal.SIGKILL)
+        for stream in (self.stdout, self.stderr, self._news):
+            stream.close()
+
+
+@pytest.fixture(scope="session")
+def zygote():
+    """The process that forks (see `zygote.py`)."""
+    ours, its = socket.socketpair()
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    script = Path(__file__).with_name("zygote.py")
+    process = subprocess.Popen([sys.executable, script], stdin=its, env=environment)
+    its.close()
+    assert ours.recv(16) == b"ready\n"
+    yield ours
+    ours.close()
+    process.wait()
+
+
+@pytest.fixture
+def fork(zygote, tmp_path):
+    """Start a command as `spawn` does, in a tenth of the time: for tests that do so often."""
+    started = []
+
+    def fork(*arguments) -> Forked:
+        started.append(Forked(zygote, arguments, tmp_path))
+        return started[-1]
+
+    yield fork
+    for process in started:
+        process.close()
 
 
 @pytest.fixture(scope="session")

@@ -142,7 +142,7 @@ def test_compressed_outputs_cannot_be_resumed(run, model, table, tmp_path):
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
-def test_killed(run, spawn, model, table, tmp_path, times):
+def test_killed(run, fork, model, table, tmp_path, times):
     table(tmp_path / "in.csv", 12_000)
     assert run("predict", model, "in.csv", "-o", "whole.csv")[0] == 0
     content = (tmp_path / "whole.csv").read_bytes()
@@ -151,7 +151,7 @@ def test_killed(run, spawn, model, table, tmp_path, times):
     for _ in range(times):
         began = out.stat().st_size if out.exists() else 0
         enough = chance.integers(began + 1, max(began + 2, len(content) // 2))
-        process = spawn("predict", model, "in.csv", "-o", "out.csv", "--resume")
+        process = fork("predict", model, "in.csv", "-o", "out.csv", "--resume")
         while process.poll() is None and (not out.exists() or out.stat().st_size < enough):
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)

@@ -365,7 +365,7 @@ def test_a_folder_that_cannot_be_made(files, run):
 LONG = (*SMALL, "--epochs", "40", "--accumulate", "2", "--patience", "30", "--average", "0.9")
 
 
-def started(folder: Path, process: subprocess.Popen) -> None:
+def started(folder: Path, process) -> None:
     """Wait until a run has saved a state."""
     while not (folder / "training" / "state.safetensors").exists() and process.poll() is None:
         time.sleep(0.005)
@@ -373,7 +373,7 @@ def started(folder: Path, process: subprocess.Popen) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> bytes:
-    """The weights of the long run that nothing interrupts."""
+    """The weights of the long run that nothing interrupts, in a process that is started as users do."""
     folder = tmp_path_factory.mktemp("whole")
     write_csv(folder / "reviews.csv", reviews(150))
     (folder / "small.toml").write_text(RECIPE)
@@ -383,7 +383,7 @@ def whole(tmp_path_factory) -> bytes:
     return model_bytes(folder / "reviews.model")
 
 
-def kill_and_resume(folder: Path, spawn, seed: int, kills: int, *flags: str) -> int:
+def kill_and_resume(folder: Path, fork, seed: int, kills: int, *flags: str) -> int:
     """Kill a run again and again at random moments, then let it finish; how often it was resumed."""
     chance = random.Random(seed)
     resumed = 0
@@ -393,7 +393,7 @@ def kill_and_resume(folder: Path, spawn, seed: int, kills: int, *flags: str) -> 
         if number and not again:  # killed after the model was in place, on its last words
             assert (model / "manifest.json").exists()
             return resumed
-        process = spawn("train", "reviews.csv", *LONG, *flags, *again)
+        process = fork("train", "reviews.csv", *LONG, *flags, *again)
         if number < kills:
             if again or chance.random() < 0.5:
                 first = next((line for line in process.stderr if line.startswith(b"epoch ")), b"")
@@ -410,23 +410,23 @@ def kill_and_resume(folder: Path, spawn, seed: int, kills: int, *flags: str) -> 
     raise AssertionError("the last run was not killed and did not finish")
 
 
-def test_killed_and_resumed_is_the_same_run(files, spawn, whole):
-    assert kill_and_resume(files, spawn, 0, 1) > 0
+def test_killed_and_resumed_is_the_same_run(files, fork, whole):
+    assert kill_and_resume(files, fork, 0, 1) > 0
     assert model_bytes(files / "reviews.model") == whole
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("seconds", ["0", "0.2"])
-def test_killed_many_times(files, spawn, whole, seed, seconds):
+def test_killed_many_times(files, fork, whole, seed, seconds):
     """How often the state is saved is part of the settings, but not of the weights."""
-    assert kill_and_resume(files, spawn, seed, 6, "--checkpoint-seconds", seconds) > 0
+    assert kill_and_resume(files, fork, seed, 6, "--checkpoint-seconds", seconds) > 0
     assert model_bytes(files / "reviews.model") == whole
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_and_resumed(files, spawn, run, whole, number, code):
-    process = spawn("train", "reviews.csv", *LONG)
+def test_stopped_and_resumed(files, fork, run, whole, number, code):
+    process = fork("train", "reviews.csv", *LONG)
     started(files / "reviews.model", process)
     process.send_signal(number)
     out, err = process.communicate()
@@ -446,7 +446,7 @@ def test_stopped_and_resumed(files, spawn, run, whole, number, code):
     assert answer[0] == 2
     assert "texts.train was '" in answer[2]
     if number == signal.SIGINT:
-        process = spawn("train", "reviews.csv", *LONG, "--resume")
+        process = fork("train", "reviews.csv", *LONG, "--resume")
         process.communicate()
         assert process.returncode == 0
         assert model_bytes(files / "reviews.model") == whole
