@@ -390,8 +390,8 @@ for name in ("forward", "backward_queries", "backward_keys"):
 
 
 def test_the_kernels_compile_for_a_gpu(tmp_path, request):
-    """Triton compiles for a GPU that is not there, and finds what the interpreter does not mind. (What it has
-    compiled it knows again by the sources, so that it takes twenty seconds only when these change.)"""
+    """Triton compiles for a GPU that is not there, and finds what the interpreter does not mind. (What it
+    has compiled it knows again by the sources, so that it takes twenty seconds only when these change.)"""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     source = str(Path(triton_band.__file__).parents[2])
     cache = getattr(request.config, "cache", None)
