@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from headwise.attention import attention
     from headwise.data import read_examples
+    from headwise.data.doctor.flow import doctor_files
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.errors import HeadwiseError
     from headwise.estimators.classifier import TextClassifier
@@ -45,6 +46,7 @@ _HOMES = {
     "Window": "headwise.priors",
     "allocate_scales": "headwise.priors",
     "attention": "headwise.attention",
+    "doctor_files": "headwise.data.doctor.flow",
     "load_model": "headwise.store",
     "read_examples": "headwise.data",
     "save_model": "headwise.store",
@@ -71,6 +73,7 @@ __all__ = [
     "__version__",
     "allocate_scales",
     "attention",
+    "doctor_files",
     "load_model",
     "read_examples",
     "save_model",
