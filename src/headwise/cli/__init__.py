@@ -15,6 +15,7 @@ COMMANDS = {
     "train": "Train a model on a file of texts, and judge it.",
     "evaluate": "Score a model on a file with the true answers.",
     "predict": "Label the texts of a file, of any size.",
+    "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
     "priors": "List the priors that an attention head may have.",

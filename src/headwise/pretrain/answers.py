@@ -1,0 +1,50 @@
+"""What a teacher says of texts, kept on disk: half-precision shards, so that no text is read twice."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.pretrain.teacher import Teacher
+
+SHARD = 8192
+"""Texts of a file."""
+
+
+def missing(texts: int, folder: Path) -> list[int]:
+    """The first texts of the shards that are still to be read."""
+    return [start for start in range(0, texts, SHARD) if not _shard(folder, start).exists()]
+
+
+def ask(
+    teacher: Teacher, texts: Sequence[str], folder: Path, report: Callable[[int, int], None]
+) -> NDArray[np.float16]:
+    """The teacher's vectors of texts, from the folder as far as they are there.
+
+    Args:
+        teacher: Reads the rest.
+        texts: The same, in the same order, whenever the folder is the same.
+        folder: Of the shards; each is whole or not there.
+        report: Called with the texts that are done, and all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    left = missing(len(texts), folder)
+    done = len(texts) - sum(min(SHARD, len(texts) - start) for start in left)
+    for start in left:
+        own = texts[start : start + SHARD]
+        vectors = np.zeros((len(own), teacher.size), np.float16)
+        for place in range(0, len(own), 1024):
+            vectors[place : place + 1024] = teacher.read(own[place : place + 1024])
+            report(done + min(place + 1024, len(own)), len(texts))
+        partial = folder / "shard.part.npy"
+        np.save(partial, vectors)
+        os.replace(partial, _shard(folder, start))
+        done += len(own)
+    shards = [np.load(_shard(folder, start)) for start in range(0, len(texts), SHARD)]
+    return np.concatenate([np.zeros((0, teacher.size), np.float16), *shards])
+
+
+def _shard(folder: Path, start: int) -> Path:
+    return folder / f"{start // SHARD:06d}.npy"

@@ -1,0 +1,330 @@
+"""pretrain_files: text files in, a base out."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise import __version__
+from headwise.config import to_dict
+from headwise.errors import ConfigError
+from headwise.features.bases import Base, save_base
+from headwise.features.bases.base import Table
+from headwise.features.bases.folder import ABOUT
+from headwise.features.tokenize import get_tokenizer
+from headwise.pretrain.answers import ask, missing
+from headwise.pretrain.card import Notes, card
+from headwise.pretrain.config import PretrainConfig
+from headwise.pretrain.context import common_weights, fit_subwords, train_contexts, without_common_part
+from headwise.pretrain.corpus import Sample, read_passages, shuffled
+from headwise.pretrain.errors import PretrainError
+from headwise.pretrain.numbering import Numbering, have_numbers, read_numbers
+from headwise.pretrain.pieces import runs_of
+from headwise.pretrain.vocabulary import Counts, choose_words
+from headwise.pretrain.work import Work, key_of, key_of_files
+
+Report = Callable[[str, int, int | None, str], None]
+"""Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
+
+_TYPES = 5  # numbered words for each that is listed
+_COUNTED = 1 << 19
+_HELD = 4000
+_TOLD = 1 << 12
+
+
+@dataclass(frozen=True)
+class Made:
+    """A base that has been made.
+
+    Attributes:
+        base: The base.
+        folder: Where it is.
+        seconds: What each step took.
+        scores: What was measured.
+    """
+
+    base: Base
+    folder: Path
+    seconds: Mapping[str, float]
+    scores: Mapping[str, Any]
+
+
+def pretrain_files(
+    files: Sequence[Path | str],
+    output: Path | str,
+    config: PretrainConfig | None = None,
+    *,
+    name: str = "",
+    word_list: Sequence[str] = (),
+    notes: Notes = Notes(),  # noqa: B008
+    encoding: str = "utf-8",
+    work: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Report = lambda stage, done, total, tell: None,
+) -> Made:
+    """Make a base from files of unlabelled text, in any language.
+
+    Args:
+        files: Plain or compressed; a line is a paragraph or a sentence.
+        output: Folder of the base.
+        config: How.
+        name: What the base is called. The folder's name if empty.
+        word_list: Words from elsewhere, the commonest first, that are listed beside those of the text.
+        notes: What the card says of sources, licences and limits.
+        encoding: Of the files.
+        work: Folder for what the teacher says and for the states of the learning; it stays, and what it
+            holds is not made again. If None, one beside the output, which goes when the base is written.
+        resume: Go on with a run that was interrupted.
+        overwrite: Replace the base in the output folder.
+        report: Told of the progress.
+
+    Raises:
+        DataError: A file cannot be read.
+        PretrainedError: The teacher cannot be loaded.
+        PretrainError: HW810 the text holds too little, HW811 the output or work folder is taken.
+    """
+    config = config or PretrainConfig()
+    output = Path(output)
+    if not files or any(str(file) == "-" for file in files):
+        raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
+    place = Path(work) if work is not None else output.with_name(output.name + ".work")
+    _check_output(output, overwrite=overwrite)
+    own = Work.at(place, ours=work is None)
+    if own.states() and not resume:
+        if not overwrite:
+            raise PretrainError(
+                f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to begin "
+                "its learning anew",
+                code="HW811",
+            )
+        own.forget_states()
+    run = _Run([str(file) for file in files], config, own, tuple(word_list), encoding, report)
+    base = run.make(name or output.name)
+    about = {
+        "files": [f"{Path(file).name}" for file in files],
+        "words_read": run.total,
+        "sources": notes.sources,
+        "teacher": notes.teacher or _teacher_name(config.teacher.name),
+        "licence": notes.licence,
+        "limits": notes.limits,
+        "command": notes.command,
+        "cost": notes.cost,
+        "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
+        "scores": run.scores,
+        "headwise": __version__,
+        "settings": _settings(config),
+    }
+    base = replace(base, about=about)
+    text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
+    save_base(base, output, text)
+    own.clear()
+    return Made(base, output, run.seconds, run.scores)
+
+
+class _Run:
+    """One run, step by step."""
+
+    def __init__(
+        self,
+        files: list[str],
+        config: PretrainConfig,
+        work: Work,
+        word_list: tuple[str, ...],
+        encoding: str,
+        report: Report,
+    ):
+        self._files, self._config, self._work = files, config, work
+        self._word_list, self._encoding, self._report = word_list, encoding, report
+        self.seconds: dict[str, float] = {}
+        self.scores: dict[str, Any] = {}
+        self.total = 0
+        self._text_key = ""
+
+    def make(self, name: str) -> Base:
+        config = self._config
+        passages, counts = self._read()
+        words = choose_words(counts, config.words, rarest=config.rarest, listed=self._word_list)
+        if len(words) < 2 or not passages:
+            raise PretrainError(
+                f"{', '.join(self._files)}: {len(words)} words occur {config.rarest} times; expected at "
+                "least 2, and usually thousands; give more text"
+            )
+        listed = set(words)
+        others = (word for word in counts if word not in listed)
+        types = [*words, *(word for word, _ in zip(others, range((_TYPES - 1) * len(words)), strict=False))]
+        often = np.array([counts.get(word, 0) for word in types], np.int64)
+        texts = self._contexts(types, len(words), often) if config.context_epochs else None
+        if config.teacher.name:
+            tables = self._from_teacher(passages, types, len(words), often, texts)
+        elif texts is None:
+            raise ConfigError("--context.epochs 0 leaves no teacher: give --teacher, or more epochs")
+        else:
+            tables = self._from_text(texts, types, len(words), often)
+        own, sub, weights = tables
+        return Base(name, tuple(words), Table.of(own), Table.of(sub), weights)
+
+    def _read(self) -> tuple[list[str], dict[str, int]]:
+        """The passages for a teacher, and the counts of all words, the commonest first."""
+        config = self._config
+        most = config.passages if config.teacher.name else 1
+        self._text_key = key_of(
+            key_of_files(self._files), config.cut, config.longest, config.seed, config.tokenizer
+        )
+        key = key_of(self._text_key, most)
+        kept, counted = self._work.path("passages", key, ".txt"), self._work.path("counts", key, ".json")
+        if not (kept.exists() and counted.exists()):
+            with self._step("reading"):
+                sample, counts = Sample(most, config.seed), Counts()
+                cut = get_tokenizer(config.tokenizer).words
+                for number, passage in enumerate(self._passages()):
+                    sample.add(passage)
+                    counts.add(cut(passage))
+                    if number % _TOLD == 0:
+                        self._report("reading", number, None, f"{len(counts.counts):,} different words")
+                _write(kept, "".join(f"{_line(item)}\n" for item in sample.items()))
+                best = counts.counts.most_common(_COUNTED)
+                _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
+        self.total, pairs = json.loads(counted.read_text(encoding="utf-8", errors="surrogatepass"))
+        text = kept.read_text(encoding="utf-8", errors="surrogatepass")
+        return text.split("\n")[:-1], dict(pairs)
+
+    def _passages(self) -> Iterator[str]:
+        config = self._config
+        return read_passages(
+            self._files, cut=config.cut, longest=config.longest, seed=config.seed, encoding=self._encoding
+        )
+
+    def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What the text says of all numbered words."""
+        config = self._config
+        key = key_of(self._text_key, types, listed)
+        path = self._work.path("text", key, ".numbers")
+        if not have_numbers(path):
+            with self._step("numbering"):
+                numbering = Numbering(types, listed, config.tokenizer)
+                for done in numbering.write(shuffled(self._passages(), config.seed), path):
+                    self._report("numbering", done, None, "")
+        numbers = read_numbers(path)
+        size = config.size
+        state = self._state(
+            "context", key, size, to_dict(config.context), config.context_epochs, config.seed
+        )
+        with self._step("learning from the text"):
+            vectors = train_contexts(
+                numbers, often, size, config.context, epochs=config.context_epochs, seed=config.seed,
+                state=state, report=self._told("learning from the text"),
+            )  # fmt: skip
+        weights = common_weights(often, self.total)[:-1]
+        return without_common_part(vectors, weights, often)
+
+    def _from_text(
+        self, vectors: NDArray[np.float32], types: list[str], listed: int, often: NDArray[np.int64]
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Tables with the text as the only teacher."""
+        with self._step("fitting runs of letters"):
+            trust = np.sqrt(np.minimum(often, 1000)).astype(np.float32)
+            sub = fit_subwords(types, vectors, trust, self._config.subwords)
+        weights = common_weights(often[:listed], self.total)
+        return vectors[:listed], sub, weights
+
+    def _from_teacher(
+        self,
+        passages: list[str],
+        types: list[str],
+        listed: int,
+        often: NDArray[np.int64],
+        texts: NDArray[np.float32] | None,
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Tables with a sentence encoder as teacher."""
+        from headwise.pretrain.student import Student, start_from_words, train_student
+        from headwise.pretrain.teacher import Teacher
+
+        config, words = self._config, types[:listed]
+        teacher = Teacher(config.teacher)
+        answers = {}
+        for what, own in (("passages", passages), ("words", words)):
+            folder = self._work.path("answers", key_of(own, teacher.fingerprint))
+            with self._step(f"the teacher reads {what}"):
+                if missing(len(own), folder) and len(own) > 256:
+                    teacher.hasten(own[:64])
+                answers[what] = ask(teacher, own, folder, self._told(f"the teacher reads {what}"))
+        weights = common_weights(often[:listed], self.total)
+        start = start_from_words(answers["words"], weights, min(config.size, teacher.size))
+        if texts is not None:
+            from headwise.pretrain.start import with_text
+
+            share = config.teacher.share / np.maximum(1, teacher.pieces(words))
+            start = replace(start, vectors=with_text(start.vectors, texts[:listed], share, often[:listed]))
+        with self._step("numbering"):
+            numbers = Numbering(types, listed, config.tokenizer).passages([*passages, *words])
+        runs, run_starts = runs_of(types, config.subwords)
+        student = Student(start, runs, run_starts, config.subwords, config.seed)
+        random = np.random.default_rng(config.seed)
+        held = np.sort(random.choice(len(passages), min(_HELD, len(passages) // 20), replace=False))
+        key = (self._text_key, types, listed, teacher.fingerprint, len(passages), config.size)
+        state = self._state(
+            "student", *key, config.subwords, to_dict(config.student), config.context_epochs, config.seed
+        )
+        with self._step("learning from the teacher"):
+            cosine = train_student(
+                student, numbers, np.concatenate([answers["passages"], answers["words"]]), config.student,
+                seed=config.seed, held=held, state=state, report=self._told("learning from the teacher"),
+            )  # fmt: skip
+        self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
+        self.scores["passages that the teacher read"] = len(passages)
+        return student.tables()
+
+    def _state(self, what: str, *parts: Any) -> Path:
+        folder = self._work.path("state", key_of(what, *parts))
+        folder.mkdir(exist_ok=True)
+        return folder / f"{what}.safetensors"
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        self._report(name, 0, None, "")
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    def _told(self, name: str) -> Callable[..., None]:
+        return lambda done, total, tell="": self._report(name, done, total, tell)
+
+
+def _check_output(output: Path, *, overwrite: bool) -> None:
+    if (output / ABOUT).exists():
+        if not overwrite:
+            raise PretrainError(
+                f"{output} holds a base; add --overwrite to replace it, or give another --output",
+                code="HW811",
+            )
+    elif output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise PretrainError(f"{output} is not empty and holds no base; give another --output", code="HW811")
+
+
+def _settings(config: PretrainConfig) -> dict[str, Any]:
+    settings = to_dict(config)
+    settings["teacher"]["name"] = _teacher_name(config.teacher.name)
+    return settings
+
+
+def _teacher_name(name: str) -> str:
+    """A name of the hub, or the folder's own without the place where it happened to be."""
+    return Path(name).name if Path(name).expanduser().is_dir() else name
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", " ")
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_suffix(".part")
+    partial.write_text(text, encoding="utf-8", errors="surrogatepass")
+    os.replace(partial, path)

@@ -1,0 +1,103 @@
+"""The work folder of a base that is being made: what has been read, said and learnt so far.
+
+passages-KEY.txt, counts-KEY.json   the passages that the teacher reads, and the counts of all words
+text-KEY.numbers                    all of the text as numbers of words, for the text as teacher
+answers-KEY/                        what the teacher says, in float16, 8,192 texts a file
+state-KEY/                          the state of the learning after each epoch
+
+KEY stands for all that decides the content, so that nothing is taken for something else, and what other
+settings share is made once.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.data.compression import open_bytes
+from headwise.pretrain.errors import PretrainError
+
+MARK = "headwise-pretrain.json"
+_OURS = ("passages-", "counts-", "text-", "answers-", "state-")
+
+
+def key_of(*parts: Any) -> str:
+    """A short text that is another for other parts, which are data for JSON."""
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def key_of_files(files: Sequence[str]) -> str:
+    """The same for files: their names, sizes and times of change.
+
+    Raises:
+        DataError: HW101 to HW104, a file cannot be opened.
+    """
+    for file in files:
+        with open_bytes(file):
+            pass
+    found = [(Path(file).name, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in files]
+    return key_of(found)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A work folder.
+
+    Attributes:
+        folder: Where it is.
+        ours: Whether it is made for one run and goes with it.
+    """
+
+    folder: Path
+    ours: bool
+
+    @classmethod
+    def at(cls, folder: Path, *, ours: bool) -> "Work":
+        """Use a folder, which is made if need be.
+
+        Raises:
+            PretrainError: HW811, it is a file, or holds something else.
+        """
+        if folder.exists() and not (folder / MARK).is_file():
+            if not folder.is_dir():
+                raise PretrainError(f"--work {folder}: a file, not a folder", code="HW811")
+            others = [path.name for path in folder.iterdir() if not path.name.startswith(_OURS)]
+            if others:
+                raise PretrainError(
+                    f"--work {folder}: holds something else ({others[0]!r}, ...); give a folder of its own",
+                    code="HW811",
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MARK).write_text(json.dumps({"format": "headwise-pretrain-1"}) + "\n", encoding="utf-8")
+        return cls(folder, ours)
+
+    def path(self, kind: str, key: str, ending: str = "") -> Path:
+        """The place of one thing."""
+        return self.folder / f"{kind}-{key}{ending}"
+
+    def states(self) -> list[Path]:
+        """Folders of learning that has not come to its end."""
+        return sorted(self.folder.glob("state-*"))
+
+    def forget_states(self) -> None:
+        """Begin the learning anew."""
+        for path in self.states():
+            shutil.rmtree(path)
+
+    def clear(self) -> None:
+        """Remove what is no longer needed once the base is written: the states, or the whole folder if it
+        was made for this run."""
+        self.forget_states()
+        if self.ours:
+            for path in self.folder.iterdir():
+                if path.is_dir() and path.name.startswith(_OURS):
+                    shutil.rmtree(path)
+                elif path.name == MARK or path.name.startswith(_OURS):
+                    path.unlink()
+            if not any(self.folder.iterdir()):
+                self.folder.rmdir()

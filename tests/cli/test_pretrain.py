@@ -1,0 +1,64 @@
+import pytest
+
+from headwise.cli import main
+from headwise.features.bases import load_base
+
+SMALL = ["--words", "20", "--size", "6", "--subwords", "32", "--rarest", "1"]
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["The cat saw a dog near the barn.", "A dog ran to the cat.", "The moon is a light at night."]
+    (tmp_path / "texts.txt").write_text("\n".join(lines * 20))
+    return tmp_path
+
+
+def test_a_base_is_made_of_texts(texts, capsys):
+    command = ["pretrain", "texts.txt", "--output", "base", *SMALL, "--epochs", "2", "--licence", "CC0"]
+    assert main([*command, "--source", "our barn", "--source", "our sky"]) == 0
+    out = capsys.readouterr()
+    assert "20 words and 32 vectors" in out.out.replace("\n", " ") or "words and 32" in out.out
+    assert "--base base" in out.out
+    assert "learning from the text" in out.err
+    base = load_base(texts / "base")
+    assert base.about["settings"]["context"]["epochs"] == 2
+    card = (texts / "base" / "README.md").read_text()
+    assert "CC0" in card
+    assert "our sky" in card
+    assert main(command) == 2
+    assert "HW811" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--teacher", "./nowhere"], "HW702"),
+        (["--word-list", "nowhere.txt"], "HW101"),
+        (["--words", "0"], "words must be at least 1"),
+        (["--tokenizer", "pen"], "Did you mean 'penn'"),
+        (["--context.width", "0"], "width must be at least 1"),
+    ],
+)
+def test_what_is_wrong_is_told(texts, capsys, extra, message):
+    assert main(["pretrain", "texts.txt", "--output", "base", *extra]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_texts_are_needed(texts, capsys):
+    assert main(["pretrain", "--output", "base"]) == 2
+    assert "no texts" in capsys.readouterr().err
+    assert main(["pretrain", "missing.txt", "--output", "base"]) == 2
+    assert "HW101" in capsys.readouterr().err
+    assert not (texts / "base").exists()
+
+
+def test_an_interruption_says_how_to_go_on(texts, capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    from headwise.pretrain import run
+
+    monkeypatch.setattr(run, "train_contexts", stop)
+    assert main(["pretrain", "texts.txt", "--output", "base", *SMALL]) == 130
+    assert "--resume" in capsys.readouterr().err

@@ -1,0 +1,89 @@
+import gzip
+import lzma
+from collections import Counter
+
+import pytest
+
+from headwise.data.errors import DataError
+from headwise.pretrain.corpus import Sample, read_passages, shuffled
+
+
+def passages(*files, cut=True, longest=60, seed=0):
+    return list(read_passages([str(file) for file in files], cut=cut, longest=longest, seed=seed))
+
+
+def test_lines_are_cut_into_passages_of_sentences_in_order(tmp_path):
+    sentences = [f"This is sentence {number}." for number in range(200)]
+    file = tmp_path / "text.txt"
+    file.write_text(" ".join(sentences) + "\n\n")
+    found = passages(file)
+    assert " ".join(found).split() == " ".join(sentences).split()
+    counts = Counter(passage.count("sentence") for passage in found)
+    assert set(counts) == {1, 2, 3}
+    assert counts[1] > counts[2] > counts[3]
+    assert found == passages(file) != passages(file, seed=1)
+
+
+def test_no_passage_is_longer_than_asked_and_nothing_is_lost(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("word " * 1000)
+    found = passages(file, longest=30)
+    assert max(len(passage.split()) for passage in found) == 30
+    assert sum(len(passage.split()) for passage in found) == 1000
+
+
+def test_a_line_may_be_a_passage(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("One. Two. Three. Four.\n  \nFive\n")
+    assert passages(file, cut=False) == ["One. Two. Three. Four.", "Five"]
+
+
+@pytest.mark.parametrize(("open_file", "ending"), [(gzip.open, "gz"), (lzma.open, "xz"), (open, "txt")])
+def test_compressed_files_are_read(tmp_path, open_file, ending):
+    file = tmp_path / f"text.{ending}"
+    with open_file(file, "wt", encoding="utf-8") as out:
+        out.write("Größe zählt nicht.\n")
+    assert passages(file, file) == ["Größe zählt nicht."] * 2
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    (tmp_path / "bad.txt").write_bytes(b"fine\nb\xff\n")
+    with pytest.raises(DataError, match=r"bad.txt:2:2.*0xff"):
+        passages(tmp_path / "bad.txt")
+
+
+def test_shuffling_loses_nothing_and_holds_no_more_than_its_buffer():
+    asked = 0
+
+    def numbers():
+        nonlocal asked
+        for asked in range(1000):
+            yield str(asked)
+
+    stream = shuffled(numbers(), seed=0, buffer=100)
+    first = next(stream)
+    assert asked == 100
+    found = [first, *stream]
+    assert found != sorted(found, key=int)
+    assert sorted(found, key=int) == [str(number) for number in range(1000)]
+
+
+def test_a_sample_is_random_and_without_repetitions():
+    chosen: Counter[str] = Counter()
+    for seed in range(200):
+        sample = Sample(5, seed)
+        for number in range(20):
+            sample.add(f"T{number}")
+            sample.add(f"t{number}")
+        items = sample.items()
+        assert len(items) == 5
+        chosen.update(items)
+    # Each of 20 is chosen 50 times of 200 on average; what comes late is not rarer.
+    assert all(20 < chosen[f"T{number}"] + chosen[f"t{number}"] < 90 for number in range(20))
+
+
+def test_a_sample_of_all_is_all():
+    sample = Sample(0, 0)
+    for number in range(50):
+        sample.add(str(number))
+    assert sorted(sample.items(), key=int) == [str(number) for number in range(50)]

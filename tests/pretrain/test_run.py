@@ -1,0 +1,151 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from headwise.errors import ConfigError
+from headwise.features.bases import load_base
+from headwise.pretrain import (
+    ContextConfig,
+    Notes,
+    PretrainConfig,
+    PretrainError,
+    StudentConfig,
+    TeacherConfig,
+    pretrain_files,
+)
+from headwise.pretrain import teacher as teacher_module
+
+SMALL = {"words": 40, "size": 8, "subwords": 64}
+
+
+def alone(**settings) -> PretrainConfig:
+    return PretrainConfig(**SMALL, context=ContextConfig(epochs=3, learning_rate=0.3), **settings)
+
+
+def taught(encoder, **settings) -> PretrainConfig:
+    return PretrainConfig(
+        **SMALL,
+        teacher=TeacherConfig(str(encoder)),
+        student=StudentConfig(epochs=8, batch=64, learning_rate=0.02),
+        **settings,
+    )
+
+
+def topics_apart(base) -> float:
+    one = base.texts([["cat", "barn", "horse"], ["dog", "meadow", "cow"]])
+    other = base.texts([["star", "orbit", "moon"], ["comet", "sky", "galaxy"]])
+    return float((one @ one.T).min() - (one @ other.T).max())
+
+
+def test_the_text_is_its_own_teacher(text, tmp_path):
+    made = pretrain_files([text], tmp_path / "base", alone(), notes=Notes("ours", "from our text"))
+    base = load_base(tmp_path / "base")
+    assert made.folder == tmp_path / "base"
+    assert topics_apart(base) > 0.5
+    assert base.name == "base"
+    assert base.size == 8
+    assert base.about["licence"] == "ours"
+    assert base.about["teacher"] == ""
+    card = (tmp_path / "base" / "README.md").read_text()
+    assert "from our text" in card
+    assert "the text itself" in card
+    assert str(tmp_path) not in card + (tmp_path / "base" / "base.json").read_text()
+    assert not (tmp_path / "base.work").exists()
+
+
+def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
+    made = pretrain_files([text], tmp_path / "base", taught(encoder))
+    cosine = made.scores["mean cosine to the teacher, held-out passages"]
+    assert cosine > 0.7
+    base = load_base(tmp_path / "base")
+    # The base's cosines go with those of the teacher (which has random weights, and goes by order as well).
+    texts = text.read_text().splitlines()[:60]
+    theirs = teacher_module.Teacher(TeacherConfig(str(encoder))).read(texts).astype(np.float32)
+    ours = base.texts([own.split() for own in texts])
+    off = ~np.eye(60, dtype=bool)
+    assert np.corrcoef((ours @ ours.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
+
+
+def test_both_teach(text, encoder, tmp_path):
+    config = taught(encoder, context=ContextConfig(epochs=1))
+    made = pretrain_files([text], tmp_path / "base", config)
+    assert {"learning from the text", "learning from the teacher"} <= set(made.seconds)
+
+
+def test_words_of_a_list_come_in(text, encoder, tmp_path):
+    made = pretrain_files([text], tmp_path / "base", taught(encoder), word_list=["Stupendous", "cat"])
+    assert "stupendous" in made.base.words
+
+
+@pytest.mark.parametrize("stage", ["numbering", "learning from the text"])
+def test_an_interrupted_run_goes_on_to_the_same_base(stage, text, tmp_path):
+    whole = pretrain_files([text], tmp_path / "whole", alone()).base
+
+    def stop(at, done, total, tell):
+        if at == stage and done >= 1500:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pretrain_files([text], tmp_path / "base", alone(), report=stop)
+    assert not (tmp_path / "base").exists()
+    assert (tmp_path / "base.work").is_dir()
+    again = pretrain_files([text], tmp_path / "base", alone(), resume=True).base
+    assert again.words == whole.words
+    assert (again.table.values == whole.table.values).all()
+    assert (again.subwords.values == whole.subwords.values).all()
+    assert not (tmp_path / "base.work").exists()
+
+
+def test_the_learning_of_an_interrupted_run_is_not_thrown_away_by_mistake(text, tmp_path):
+    def stop(at, done, total, tell):
+        if at == "learning from the text" and done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pretrain_files([text], tmp_path / "base", alone(), report=stop)
+    with pytest.raises(PretrainError, match="--resume"):
+        pretrain_files([text], tmp_path / "base", alone())
+    pretrain_files([text], tmp_path / "base", alone(), overwrite=True)
+
+
+def test_a_work_folder_keeps_what_the_teacher_said(text, encoder, tmp_path, monkeypatch):
+    pretrain_files([text], tmp_path / "one", taught(encoder), work=tmp_path / "work")
+    assert len(list((tmp_path / "work").glob("answers-*"))) == 2
+    monkeypatch.setattr(teacher_module.Teacher, "read", None)
+    other = PretrainConfig(
+        words=40, size=6, subwords=32, teacher=TeacherConfig(str(encoder)), student=StudentConfig(epochs=1)
+    )
+    assert pretrain_files([text], tmp_path / "two", other, work=tmp_path / "work").base.size == 6
+
+
+def test_what_is_there_is_not_lost(text, tmp_path):
+    pretrain_files([text], tmp_path / "base", alone())
+    with pytest.raises(PretrainError, match="holds a base"):
+        pretrain_files([text], tmp_path / "base", alone())
+    pretrain_files([text], tmp_path / "base", alone(), overwrite=True)
+    shutil.rmtree(tmp_path / "base")
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "letter.txt").write_text("dear")
+    with pytest.raises(PretrainError, match="not empty"):
+        pretrain_files([text], tmp_path / "base", alone(), overwrite=True)
+    with pytest.raises(PretrainError, match="something else"):
+        pretrain_files([text], tmp_path / "other", alone(), work=tmp_path / "base")
+    assert (tmp_path / "base" / "letter.txt").read_text() == "dear"
+
+
+def test_too_little_text_is_told(tmp_path):
+    (tmp_path / "short.txt").write_text("One word is not enough.\n")
+    with pytest.raises(PretrainError, match=r"short.txt: 0 words occur 3 times"):
+        pretrain_files([tmp_path / "short.txt"], tmp_path / "base", alone())
+
+
+def test_what_cannot_be_read_twice_is_refused(tmp_path):
+    for files in ([], ["-"]):
+        with pytest.raises(ConfigError, match="more than once"):
+            pretrain_files(files, tmp_path / "base")
+
+
+def test_no_teacher_at_all_is_refused(text, tmp_path):
+    with pytest.raises(ConfigError, match=r"--context.epochs 0"):
+        pretrain_files([text], tmp_path / "base", PretrainConfig(context=ContextConfig(epochs=0)))

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+import torch
+
+from headwise.pretrain.config import StudentConfig
+from headwise.pretrain.numbering import Numbers
+from headwise.pretrain.pieces import runs_of
+from headwise.pretrain.start import with_text
+from headwise.pretrain.student import Start, Student, start_from_words, train_student
+
+TYPES = [f"word{number}" for number in range(30)]  # the last ten are not listed
+TEACHER, SIZE, BUCKETS = 12, 6, 64
+
+
+def student(seed: int = 0) -> Student:
+    random = np.random.default_rng(seed)
+    answers = random.normal(size=(20, TEACHER))
+    start = start_from_words(answers, np.full(21, 0.5, np.float32), SIZE)
+    return Student(start, *runs_of(TYPES, BUCKETS), BUCKETS, seed)
+
+
+def lessons(passages: int = 400) -> tuple[Numbers, np.ndarray]:
+    """Passages, and a teacher whose vectors are means of vectors of words."""
+    random = np.random.default_rng(1)
+    meaning = random.normal(size=(30, SIZE)) @ random.normal(size=(SIZE, TEACHER))
+    flat = random.integers(0, 30, (passages, 7))
+    vectors = meaning[flat].mean(axis=1)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Numbers(flat.astype(np.int32).ravel(), np.arange(passages + 1) * 7), vectors.astype(np.float16)
+
+
+def train(own, path, epochs=4, rate=0.02, report=lambda *_: None, **settings):
+    numbers, answers = lessons()
+    config = StudentConfig(epochs=epochs, batch=32, learning_rate=rate, **settings)
+    return train_student(
+        own, numbers, answers, config, seed=0, held=np.arange(40), state=path, report=report
+    )
+
+
+def test_it_learns_what_the_teacher_says(tmp_path):
+    assert train(student(), tmp_path / "state", epochs=20, rate=0.1) > 0.9
+
+
+def test_the_tables_have_the_angles_of_the_teachers_space(tmp_path):
+    own = student()
+    train(own, tmp_path / "state")
+    numbers, _ = lessons(20)
+    listed = numbers.flat.reshape(20, 7) % 20
+    vectors, sub, weights = own.tables()
+    assert sub.shape == (BUCKETS, SIZE)
+    assert (weights > 0).all()
+    means = (vectors[listed] * weights[listed][..., None]).sum(axis=1)
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    with torch.no_grad():
+        found = own(torch.from_numpy(listed.astype(np.int64).ravel()), torch.full((20,), 7)).numpy()
+    assert np.allclose(means @ means.T, found @ found.T, atol=1e-4)
+
+
+def test_words_that_are_not_listed_are_runs_of_letters():
+    own = student()
+    with torch.no_grad():
+        vectors, weights = own.vectors(torch.tensor([25, 3]))
+        runs, starts = runs_of(TYPES, BUCKETS)
+        assert torch.allclose(vectors[0], own.sub[runs[starts[25] : starts[26]]].mean(0), atol=1e-6)
+        assert weights[0] == torch.nn.functional.softplus(own.free)[-1]
+        hidden, _ = own.vectors(torch.tensor([3]), torch.tensor([True]))
+        assert torch.allclose(vectors[1] - hidden[0], own.own[3], atol=1e-6)
+
+
+def test_a_run_that_goes_on_ends_with_the_same_student(tmp_path):
+    whole, part, again = student(), student(), student()
+    wanted = train(whole, tmp_path / "a", epochs=3, word_dropout=0.3)
+
+    def stop(done, total, tell):
+        if done >= 25:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(part, tmp_path / "b", epochs=3, word_dropout=0.3, report=stop)
+    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == wanted
+    for one, other in zip(whole.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == wanted  # and it is finished
+
+
+def test_a_start_spans_the_directions_in_which_words_differ_most():
+    answers = np.random.default_rng(0).normal(size=(50, TEACHER)) * np.linspace(3, 0.1, TEACHER)
+    start = start_from_words(answers, np.ones(51, np.float32), 4)
+    assert isinstance(start, Start)
+    centred = answers - answers.mean(axis=0)
+    _, singular, _ = np.linalg.svd(centred)
+    assert np.allclose(np.sort(np.linalg.norm(start.vectors, axis=0))[::-1], singular[:4], rtol=1e-3)
+
+
+def test_words_that_the_teacher_does_not_know_begin_as_the_text_says():
+    random = np.random.default_rng(0)
+    texts = random.normal(size=(200, 5)).astype(np.float32)
+    turn = np.linalg.qr(random.normal(size=(5, 5)))[0].astype(np.float32)
+    vectors = texts @ turn
+    share = np.ones(200)
+    share[:20] = 0.0
+    share[20] = 0.0
+    often = np.full(200, 50)
+    often[20] = 0
+    damaged = vectors.copy()
+    damaged[:21] = 0
+    found = with_text(damaged, texts, share, often)
+    assert np.allclose(found[21:], vectors[21:], atol=1e-5)
+    near = (found[:20] * vectors[:20]).sum(1) / np.linalg.norm(found[:20], axis=1)
+    assert (near / np.linalg.norm(vectors[:20], axis=1) > 0.99).all()
+    assert (found[20] == 0).all()  # the text knows nothing of it either

@@ -1,0 +1,76 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.pretrain.answers import SHARD, ask, missing
+from headwise.pretrain.config import TeacherConfig
+from headwise.pretrain.teacher import Teacher
+
+TEXTS = ["the cat is near", "", "a star and one more star . " * 10, "moon"]
+
+
+def expected(folder, texts, first=False):
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    found = []
+    with torch.inference_mode():
+        for text in texts:
+            ids = tokenizer(text, truncation=True, max_length=40, return_tensors="pt")
+            states = model(ids["input_ids"]).last_hidden_state[0]
+            vector = states[0] if first else states.mean(0)
+            found.append((vector / vector.norm()).numpy())
+    return np.array(found)
+
+
+def test_its_vectors_are_the_means_of_its_states(encoder):
+    teacher = Teacher(TeacherConfig(str(encoder)))
+    assert np.allclose(teacher.read(TEXTS), expected(encoder, TEXTS), atol=2e-3)
+    assert teacher.size == 24
+
+
+def test_or_the_first_state_where_its_folder_says_so(encoder, tmp_path):
+    folder = tmp_path / "first"
+    shutil.copytree(encoder, folder)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    own = Teacher(TeacherConfig(str(folder)))
+    assert np.allclose(own.read(TEXTS), expected(encoder, TEXTS, first=True), atol=2e-3)
+    assert own.fingerprint != Teacher(TeacherConfig(str(encoder))).fingerprint
+    assert own.fingerprint == Teacher(TeacherConfig(str(encoder), pooling="first")).fingerprint
+
+
+def test_half_precision_says_nearly_the_same(encoder):
+    teacher = Teacher(TeacherConfig(str(encoder)))
+    before = teacher.read(TEXTS).astype(np.float32)
+    teacher.hasten(TEXTS)
+    assert ((before * teacher.read(TEXTS)).sum(1) > 0.98).all()
+
+
+def test_what_it_said_is_not_asked_again(encoder, tmp_path, monkeypatch):
+    texts = [f"the cat {number}" for number in range(SHARD + 10)]
+    teacher = Teacher(TeacherConfig(str(encoder)))
+    monkeypatch.setattr(
+        teacher, "read", lambda own: np.tile(np.array([[len(own)]], np.float16), (len(own), 24))
+    )
+    told = []
+    first = ask(teacher, texts, tmp_path, lambda done, total: told.append(done))
+    assert first.shape == (SHARD + 10, 24)
+    assert told[-1] == SHARD + 10
+    assert not missing(len(texts), tmp_path)
+    monkeypatch.setattr(teacher, "read", None)
+    assert (ask(teacher, texts, tmp_path, lambda done, total: None) == first).all()
+    (tmp_path / "000001.npy").unlink()
+    assert missing(len(texts), tmp_path) == [SHARD]
+
+
+@pytest.mark.parametrize("settings", [{"pooling": "max"}, {"max_pieces": 1}, {"share": 2}])
+def test_settings_are_checked(settings):
+    from headwise.errors import ConfigError
+
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        TeacherConfig("x", **settings)
