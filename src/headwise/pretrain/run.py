@@ -278,7 +278,8 @@ class _Run:
                 student, numbers, np.concatenate([answers["passages"], answers["words"]]), config.student,
                 seed=config.seed, held=held, state=state, report=self._told("learning from the teacher"),
             )  # fmt: skip
-        self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
+        if len(held):
+            self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
         self.scores["passages that the teacher read"] = len(passages)
         return student.tables()
 
