@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.config import check_choice, check_range, from_dict, to_dict, unknown
+from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
 from headwise.layers.classify import ClassifierConfig
 from headwise.models.model_config import ModelConfig
-from headwise.recipe import SplitConfig, VectorsConfig
 from headwise.train.config import TrainConfig
+from headwise.train.recipe import VectorsConfig
 
 
 @dataclass(frozen=True)

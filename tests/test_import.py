@@ -26,7 +26,7 @@ def test_import_is_fast():
 
 
 def test_training_needs_no_optional_library():
-    loaded = fresh("import sys, headwise.train.run; print(*{name.split('.')[0] for name in sys.modules})")
+    loaded = fresh("import sys, headwise.train.fit; print(*{name.split('.')[0] for name in sys.modules})")
     assert not {"numba", "transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & set(
         loaded.split()
     )

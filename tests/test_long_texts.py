@@ -22,9 +22,8 @@ from headwise.models.model_config import ModelConfig
 from headwise.models.pair_model import PairModel
 from headwise.models.regressor import Regressor
 from headwise.models.tag_model import TagModel
-from headwise.report.labels import evaluate_texts
+from headwise.report.labels import evaluate_labels
 from headwise.report.numbers import evaluate_numbers
-from headwise.report.pairs import evaluate_pairs
 from headwise.store import load_model, save_model
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -118,18 +117,18 @@ def test_cut_short_only_on_request_and_counted(task):
     assert [text.cut for text in model.features.encode(texts)] == [30, 0, 0, 5, 0]
     match task:
         case "classify":
-            found = evaluate_texts(model, texts, np.zeros(5, int))
+            found = evaluate_labels(model, texts, np.zeros(5, int))
         case "regress":
             found = evaluate_numbers(model, texts, np.arange(5.0))
         case "pair":
             pairs = [Pair(one, other) for one, other in zip(texts, texts[::-1], strict=True)]
-            assert evaluate_pairs(model, pairs, np.zeros(5, int)).cut_texts == 4
+            assert evaluate_labels(model, pairs, np.zeros(5, int)).reading.cut_texts == 4
             return
         case _:
             from headwise.report.label_sets import evaluate_label_sets
 
             found = evaluate_label_sets(model, texts, np.zeros((5, 3), bool))
-    assert (found.cut_texts, found.to_json()["cut_texts"]) == (2, 2)
+    assert (found.reading.cut_texts, found.to_json()["cut_texts"]) == (2, 2)
 
 
 def test_refused_on_request():

@@ -10,7 +10,8 @@ from headwise import recipe as recipe_module
 from headwise.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
 from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig
-from headwise.recipe import SECTIONS, Recipe, build_recipe, read_recipe, size_defaults
+from headwise.recipe import SECTIONS, build_recipe, read_recipe, size_defaults
+from headwise.train.recipe import Recipe
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)
 

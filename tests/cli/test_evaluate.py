@@ -7,7 +7,7 @@ import pytest
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
 from headwise.data.read import read_examples
-from headwise.report.labels import Rival
+from headwise.report.rival import Rival
 
 
 @pytest.fixture
@@ -15,8 +15,10 @@ def judged(save, table, tmp_path):
     """A model with a baseline on the test texts in `in.csv`."""
     table(tmp_path / "in.csv", 200)
     tested = fingerprint(read_examples(tmp_path / "in.csv").examples)
-    rival = Rival("TF-IDF + linear SVM", 0.75, (0.7, 0.8), 0.74)
-    return save(["bad", "good"], data={"test": tested}, metrics={"baseline": rival})
+    rival = Rival(
+        "TF-IDF + linear SVM", {"accuracy": 0.75, "accuracy_interval": [0.7, 0.8], "macro_f1": 0.74}
+    )
+    return save(["bad", "good"], data={"test": tested}, metrics={"baseline": rival.to_json()})
 
 
 def test_tables(run, judged):

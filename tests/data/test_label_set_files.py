@@ -3,10 +3,10 @@
 import pytest
 
 from headwise.data.errors import DataError
+from headwise.data.kinds import infer_task
 from headwise.data.label_set import LabelSetData, label_sets, set_fingerprint
 from headwise.data.label_set_files import check_label_sets, read_label_sets, separator_for
 from headwise.data.options import LabelSetOptions
-from headwise.data.tasks import infer_task
 from headwise.errors import ConfigError
 
 

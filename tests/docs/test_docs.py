@@ -16,9 +16,9 @@ import pytest
 
 from headwise.attention import compiled
 from headwise.cli import COMMANDS, main
-from headwise.cli.prediction_file import OutputError
 from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
+from headwise.predictions.file import OutputError
 from headwise.priors import PRIORS
 from headwise.recipe import build_recipe
 from headwise.store import StoreError

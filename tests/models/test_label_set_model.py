@@ -13,7 +13,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.layers.classify import ClassifierConfig
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
-from headwise.report.label_sets import LabelSetRival, evaluate_label_sets
+from headwise.report.label_sets import evaluate_label_sets
 from headwise.store import StoreError, load_model, save_model
 from headwise.train.label_sets import indicators
 
@@ -110,7 +110,7 @@ def test_evaluation():
     ]
     targets = indicators(examples, model.labels)
     found = evaluate_label_sets(model, examples, targets)
-    assert (found.scores.micro_f1, found.scores.subset_accuracy, found.empty_texts) == (
+    assert (found.scores.micro_f1, found.scores.subset_accuracy, found.reading.empty_texts) == (
         1.0,
         1.0,
         1 + sum(not t for t in texts[1:]),
@@ -124,6 +124,3 @@ def test_evaluation():
     assert worse.worst(wrong, 5) == sorted([3, 7], key=lambda n: -gaps[n, 1 if n == 3 else 0])
     told = json.loads(json.dumps(worse.to_json()))
     assert told["labels"][0]["threshold"] == 0.3
-    rival = LabelSetRival.of("other", worse.scores, (found.given, worse.given, targets))
-    assert LabelSetRival.from_json(json.loads(json.dumps(rival.to_json()))) == rival
-    assert LabelSetRival.from_json({"micro_f1": 1.0}) is None

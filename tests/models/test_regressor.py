@@ -60,7 +60,7 @@ def test_evaluation():
     predicted = np.array(list(model.predict(texts)))
     found = evaluate_numbers(model, texts, predicted + 1)
     np.testing.assert_allclose(found.scores.mae, 1, atol=1e-4)
-    assert found.empty_texts >= 1
+    assert found.reading.empty_texts >= 1
     targets = predicted.copy()
     targets[5] += 3
     targets[7] -= 9

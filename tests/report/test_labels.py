@@ -8,8 +8,9 @@ from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
-from headwise.report.labels import Evaluation, Rival, evaluate_texts, worst_errors
-from headwise.scores.metrics import compare, score
+from headwise.report.labels import Evaluation, evaluate_labels
+from headwise.report.rival import Rival
+from headwise.scores.metrics import score
 
 TEXTS = ["a b a", "", "a zzz", "b b b b", "zzz"]
 TARGETS = np.array([0, 1, 1, 0, 2])
@@ -25,30 +26,30 @@ def model() -> Model:
 
 
 def test_evaluation_follows_its_definitions(model):
-    found = evaluate_texts(model, TEXTS, TARGETS)
+    found = evaluate_labels(model, TEXTS, TARGETS)
     probabilities = model.predict_proba(TEXTS)
     np.testing.assert_allclose(found.probabilities, probabilities)
     assert found.scores == score(found.predicted, TARGETS, model.labels)
     expected = -np.log(probabilities[np.arange(5), TARGETS]).mean()
     assert found.log_loss == pytest.approx(expected, rel=1e-5)
-    assert found.unknown_words == 2 / 10
-    assert found.empty_texts == 1
+    assert found.reading.unknown_words == 2 / 10
+    assert found.reading.empty_texts == 1
     confidence, right = probabilities.max(axis=1), found.predicted == TARGETS
     gap = abs(confidence.mean() - right.mean())  # a lower bound, and all if one bin holds all texts
     assert gap - 1e-9 <= found.calibration_error <= 1
 
 
 def test_texts_without_any_word(model):
-    assert evaluate_texts(model, ["", " "], np.array([0, 1])).unknown_words == 0
+    assert evaluate_labels(model, ["", " "], np.array([0, 1])).reading.unknown_words == 0
 
 
 def test_no_texts(model):
     with pytest.raises(ValueError, match="no texts"):
-        evaluate_texts(model, [], np.array([], dtype=int))
+        evaluate_labels(model, [], np.array([], dtype=int))
 
 
 def test_evaluation_as_json(model):
-    found = json.loads(json.dumps(evaluate_texts(model, TEXTS, TARGETS).to_json()))
+    found = json.loads(json.dumps(evaluate_labels(model, TEXTS, TARGETS).to_json()))
     assert found["texts"] == 5
     assert [label["label"] for label in found["labels"]] == ["x", "y", "z"]
     assert sum(map(sum, found["confusion"])) == 5
@@ -60,20 +61,20 @@ def test_worst_errors():
     probabilities = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3], [0.3, 0.7]])
     targets = np.array([1, 1, 1, 1, 0])
     scores = score(probabilities.argmax(axis=1), targets, ["x", "y"])
-    evaluation = Evaluation(scores, 0, 0, 0, 0, probabilities)
-    assert worst_errors(evaluation, targets, 3) == [0, 3, 4]
-    assert worst_errors(evaluation, targets, 9) == [0, 3, 4, 1]
-    assert worst_errors(evaluation, evaluation.predicted, 3) == []
+    evaluation = Evaluation(scores, 0, 0, None, probabilities)
+    assert evaluation.worst(targets, 3) == [0, 3, 4]
+    assert evaluation.worst(targets, 9) == [0, 3, 4, 1]
+    assert evaluation.worst(evaluation.predicted, 3) == []
 
 
 def test_rival_survives_json():
-    guessed, targets = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0])
-    gap = compare(targets, guessed, targets)
-    rival = Rival.of("linear", score(guessed, targets, ["x", "y"]), gap)
+    gap = {"accuracy": 0.1, "interval": [-0.1, 0.3], "p_value": 0.4}
+    rival = Rival("linear", {"accuracy": 0.5, "macro_f1": 0.4}, gap)
     assert Rival.from_json(json.loads(json.dumps(rival.to_json()))) == rival
 
 
 def test_rival_of_other_versions():
-    assert Rival.from_json({"accuracy": 0.5, "later": 1}) == Rival("baseline", 0.5)
-    assert Rival.from_json({"name": "linear"}) is None
-    assert Rival.from_json({"accuracy": None}) is None
+    assert Rival.from_json({"accuracy": 0.5, "later": 1}) == Rival(
+        "baseline", {"accuracy": 0.5, "later": 1}
+    )
+    assert Rival.from_json({"name": "linear", "difference": 3}) == Rival("linear", {})

@@ -66,8 +66,8 @@ def test_all_of_it(make_model):
     assert ["y", "345", "–", "–", "–"] in table
     assert ["train", "12,345", "ab12"] in table
     assert ["this model", "dev", "90.0 %", "–", "85.0 %"] in table
-    assert ["this model", "test", "87.5 %", "80.0 % to 92.5 %", "80.0 %"] in table
-    assert ["TF-IDF + linear SVM", "test", "85.9 %", "80.0 % to 90.0 %", "85.0 %"] in table
+    assert ["this model", "test", "87.5 %", "80.0 – 92.5 %", "80.0 %"] in table
+    assert ["TF-IDF + linear SVM", "test", "85.9 %", "80.0 – 90.0 %", "85.0 %"] in table
     assert "+1.6 points (95 % interval -1.0 to +4.0, McNemar p = 0.250)" in page
     assert "12.0 % before, 3.4 % after" in page
     assert page.startswith("# ")  # no front matter

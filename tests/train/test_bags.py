@@ -3,11 +3,14 @@ import pytest
 import torch
 
 from headwise.data.bags import Bag
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.layers.bags import BagConfig
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
-from headwise.train.bags import BagObjective, bag_targets
+from headwise.tasks import find_task
 from headwise.train.config import TrainConfig
+from headwise.train.fit import targets_of
 from headwise.train.loop import train
 
 
@@ -25,11 +28,12 @@ def made(count, seed=0):
 def objective(train_bags, dev_bags, **settings):
     torch.manual_seed(0)
     config = ModelConfig(task="bags", bags=BagConfig(width=16, heads=2, **settings))
-    return BagObjective(BagModel(config, BagFeatures(("x", "y")), ["no", "yes"]), train_bags, dev_bags)
+    model = BagModel(config, BagFeatures(("x", "y")), ["no", "yes"])
+    return find_task("bags").objective(model, Parts(KINDS["bags"], train_bags, dev_bags, []))
 
 
 def test_targets():
-    assert bag_targets(made(4), ["yes", "no"]).tolist() == [1, 0, 1, 0]
+    assert targets_of(made(4), ["yes", "no"]).tolist() == [1, 0, 1, 0]
 
 
 def test_the_loss_is_the_sum_over_bags():

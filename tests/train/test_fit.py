@@ -5,12 +5,15 @@ import pytest
 import torch
 
 from headwise.data.example import Example
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Recipe, build_recipe
 from headwise.scores.metrics import mean_loss
+from headwise.tasks import find_task
 from headwise.train import fit as fit_module
-from headwise.train.fit import columns, fit, label_names, new_model, pick_device
+from headwise.train.fit import label_names, pick_device, targets_of
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -19,6 +22,18 @@ SMALL = {
     "train": {"epochs": 2, "batch-texts": 8},
     "expert": {"kind": "none"},
 }
+
+
+CLASSIFY = find_task("classify")
+
+
+def fit(train, dev, recipe, folder, **more):
+    return fit_module.fit(CLASSIFY, Parts(KINDS["classify"], train, dev, []), recipe, folder, **more)
+
+
+def new_model(texts, labels, recipe, vectors=None):
+    own = [Example(text, labels[n % 2]) for n, text in enumerate([*texts, ""])]
+    return CLASSIFY.build(Parts(KINDS["classify"], own, [], []), recipe, vectors)
 
 
 def recipe(**sections) -> Recipe:
@@ -51,13 +66,12 @@ def vectors(**words) -> WordVectors:
     ],
 )
 def test_labels_in_a_fixed_order(found, ordered):
-    assert label_names([Example("", label) for label in found]) == ordered
-    assert label_names([Example("", label) for label in found[::-1]]) == ordered
+    assert label_names(found) == ordered
+    assert label_names(found[::-1]) == ordered
 
 
-def test_columns():
-    texts, numbers = columns([Example("t", "b"), Example("u", "a")], {"a": 0, "b": 1})
-    assert texts == ["t", "u"]
+def test_targets():
+    numbers = targets_of([Example("t", "b"), Example("u", "a")], ["a", "b"])
     assert numbers.dtype == np.int64
     assert numbers.tolist() == [1, 0]
 
@@ -120,8 +134,8 @@ def test_settings_of_the_vocabulary_are_used():
 def test_the_temperature_lowers_or_keeps_the_loss_on_dev(tmp_path):
     dev = examples(20, 1)
     fitted = fit(examples(40, 0), dev, recipe(train={"epochs": 3, "learning-rate": 0.003}), tmp_path)
-    texts, targets = columns(dev, {label: n for n, label in enumerate(fitted.model.labels)})
-    logits = fitted.model.logits(fitted.model.features.encode(texts))
+    targets = targets_of(dev, fitted.model.labels)
+    logits = fitted.model.logits(fitted.model.features.encode(dev))
     assert fitted.model.temperature != 1.0
     assert mean_loss(logits / fitted.model.temperature, targets) <= mean_loss(logits, targets)
     assert fitted.calibration is not None

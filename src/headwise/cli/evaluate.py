@@ -3,23 +3,27 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
+import json as json_format
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.padding import Padding
+from rich.text import Text
 
+from headwise.cli.console import output, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.cli.parsing import tell_trouble, use_pipeline
-from headwise.cli.requests import EvaluateRequest
-from headwise.cli.tasks import TASKS
-from headwise.data.tasks import DATA
+from headwise.cli.sheets import print_sheet
+from headwise.cli.terminal import Terminal
+from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-from headwise.store import load_model
-from headwise.train.fit import pick_device
+from headwise.verbs.evaluate import Judgement, evaluate_file
 
-ReadFlags = flags("ReadFlags", DATA, prefix="*", group="Reading files", order=1)
+_EXCERPT = 240  # characters shown of a text
+_DATA = {task: kind.options for task, kind in KINDS.items()}
+ReadFlags = flags("ReadFlags", _DATA, prefix="*", group="Reading files", order=1)
 
 
 def evaluate(
@@ -54,17 +58,34 @@ def evaluate(
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
     keep_freed_memory()
-    loaded = load_model(model, device=pick_device(device))
-    use_pipeline(loaded, pipeline)
-    request = EvaluateRequest(
-        model=loaded,
-        folder=model,
-        file=file,
+    terminal = Terminal()
+    judged = evaluate_file(
+        model,
+        file,
         heads=heads,
-        json=json,
         errors=errors,
-        read=given(read),
+        pipeline=pipeline,
+        device=device,
+        reading=given(read),
+        listener=terminal,
     )
-    code = TASKS[loaded.config.task].evaluate(request)
-    tell_trouble(loaded)
-    return code
+    if json:
+        print(json_format.dumps(judged.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _print(judged)
+    for remark in judged.remarks:
+        terminal.remark(remark)
+    return 0
+
+
+def _print(judged: Judgement) -> None:
+    out, scores = output(), judged.evaluation.to_json()
+    out.print()
+    print_sheet(out, judged.task.sheet(scores), scores, [judged.baseline] if judged.baseline else [])
+    for mistake in judged.mistakes:
+        head = Text(visible(mistake["where"]), style="bold")
+        head.append(f"  {visible(judged.task.mistaken(mistake))}", style="")
+        out.print(head)
+        text = " ".join(mistake["text"].split())
+        text = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+        out.print(Padding(visible(text) or "(empty)", (0, 0, 1, 2)))

@@ -3,28 +3,25 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-from contextlib import nullcontext
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.attention import compiled
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.cli.parsing import tell_trouble, use_pipeline
-from headwise.cli.prediction_file import COMPRESSED, OutputError
-from headwise.cli.requests import PredictRequest
-from headwise.cli.tasks import TASKS
-from headwise.data.tasks import DATA
+from headwise.cli.terminal import Terminal
+from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-from headwise.store import load_model
-from headwise.train.fit import pick_device
+from headwise.verbs.predict import predict_file
+
+_DATA = {task: kind.options for task, kind in KINDS.items()}
 
 # Files to predict may have labels, but they are not used.
 ReadFlags = flags(
-    "ReadFlags", DATA, prefix="*", group="Reading files", order=1, hidden={"label_column", "label_columns"}
+    "ReadFlags", _DATA, prefix="*", group="Reading files", order=1, hidden={"label_column", "label_columns"}
 )
 
 
@@ -67,49 +64,29 @@ def predict(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    if batch_tokens < 1:
-        raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
-    if output is not None:
-        _check_output(output, file, resume=resume, overwrite=overwrite)
-    elif resume or overwrite:
-        raise ConfigError("--resume and --overwrite need --output, the file they are about")
+    _check_file(model, file)
     keep_freed_memory()
-    loaded = load_model(model, device=pick_device(device))
-    use_pipeline(loaded, pipeline)
-    request = PredictRequest(
-        model=loaded,
-        file=file,
-        output=output,
-        format_out=format_out,
+    predict_file(
+        model,
+        file,
+        output,
+        form=format_out,
         resume=resume,
+        overwrite=overwrite,
         heads=heads,
+        pipeline=pipeline,
         batch_tokens=batch_tokens,
-        read=given(read),
+        device=device,
+        reading=given(read),
+        listener=Terminal(),
     )
-    # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
-    with compiled.waiting() if output is not None else nullcontext():
-        code = TASKS[loaded.config.task].predict(request)
-    tell_trouble(loaded)
-    return code
+    return 0
 
 
-def _check_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
-    """Nothing is lost by mistake, the input least of all."""
-    if resume and overwrite:
-        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
-    if resume and output.suffix.lower() in COMPRESSED:
-        raise OutputError(
-            f"{output}: a compressed output cannot be resumed; begin anew with --overwrite, or write a "
-            "plain file and compress it afterwards",
-            code="HW602",
-        )
-    if not output.exists():
-        return
-    if file.exists() and output.samefile(file):
-        raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
-    if not resume and not overwrite and output.is_file():
-        raise OutputError(
-            f"{output} exists; add --resume to go on with it where it was interrupted, or --overwrite to "
-            "replace it",
-            code="HW601",
+def _check_file(model: Path, file: Path) -> None:
+    """Say how to give a text to who gives one in the place of a file."""
+    if str(file) != "-" and not file.exists() and any(character.isspace() for character in str(file)):
+        raise ConfigError(
+            f"there is no file {str(file)!r}; to predict a text itself, give it on standard input: "
+            f"echo {shlex.quote(str(file))} | headwise predict {model} -"
         )

@@ -8,12 +8,14 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from headwise.cli.console import note, warn
+from headwise.cli.console import warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.cli.requests import TrainRequest
-from headwise.cli.tasks import TASKS
-from headwise.data.tasks import DATA, infer_task
+from headwise.cli.outcome import print_outcome
+from headwise.cli.terminal import Terminal
+from headwise.data.kinds import KINDS
+from headwise.data.parses import Parses
+from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
 from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
@@ -29,28 +31,23 @@ from headwise.layers.regress import RegressorConfig
 from headwise.layers.tag import TaggerConfig
 from headwise.linear.expert import ExpertConfig
 from headwise.memory import keep_freed_memory
-from headwise.recipe import (
-    DEFAULT_ENCODER,
-    SplitConfig,
-    VectorsConfig,
-    build_recipe,
-    read_recipe,
-    size_defaults,
-)
+from headwise.recipe import read_recipe, size_defaults
 from headwise.scores.thresholds import ThresholdConfig
 from headwise.store.layout import RUN
-from headwise.store.load import is_ours
-from headwise.store.save import check_target
+from headwise.tasks import TASKS
+from headwise.tasks.task import DEFAULT_ENCODER
 from headwise.train.config import TrainConfig
-from headwise.train.loop import STATE, TrainingInterrupted
-from headwise.train.run import Parses
+from headwise.train.loop import TrainingInterrupted
+from headwise.train.recipe import VectorsConfig
+from headwise.verbs.train import train_files
 
+_DATA = {task: kind.options for task, kind in KINDS.items()}
 _BY_SIZE = {
     section: {name for vectors in (False, True) for name in size_defaults(0, vectors=vectors)[section]}
     for section in ("words", "encoder", "classifier", "train")
 }
 
-DataFlags = flags("DataFlags", DATA, prefix="*", group="Reading files", order=3)
+DataFlags = flags("DataFlags", _DATA, prefix="*", group="Reading files", order=3)
 SplitFlags = flags("SplitFlags", {"": SplitConfig}, prefix="--split", group="Splitting", order=4)
 TrainFlags = flags(
     "TrainFlags", {"": TrainConfig}, prefix="*", group="Training", order=5, by_size=_BY_SIZE["train"]
@@ -234,68 +231,33 @@ def train(
         "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
     }
     layers = (*((read_recipe(recipe),) if recipe else ()), named)
-    if not any("task" in layer.get("model", {}) for layer in layers):
-        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
-        found, why = infer_task(str(file), reading)
-        if why:
-            note(f"task {found} guessed from the file ({why}) - override with --task")
-        layers = ({"model": {"task": found}}, *layers)
-    asked = build_recipe(*layers)
-    _check_output(output, resume=resume, overwrite=overwrite)
-    request = TrainRequest(
-        file=str(file),
-        output=output,
-        dev=_path(dev),
-        test=_path(test),
-        parses=Parses(_path(heads), _path(dev_heads), _path(test_heads)),
-        layers=layers,
-        asked=asked,
-        resume=resume,
-        baseline=not no_baseline,
-    )
+    terminal = Terminal()
     try:
-        return TASKS[asked.model.task].train(request)
+        outcome = train_files(
+            file,
+            output,
+            dev=dev,
+            test=test,
+            parses=Parses(
+                *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
+            ),
+            settings=layers,
+            resume=resume,
+            overwrite=overwrite,
+            baseline=not no_baseline,
+            listener=terminal,
+        )
     except KeyboardInterrupt:  # a second one, or after the last epoch
         warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])
         return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
+    print_outcome(outcome, output, terminal)
+    return 0
 
 
 def _output_for(file: Path) -> Path:
     if str(file) == "-":
         raise ConfigError("texts from standard input need --output, the folder of the model")
     return Path(file.name.split(".")[0] + ".model")
-
-
-def _path(path: Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
-def _check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
-    """What is there is not lost by mistake, and a run does not fail at its end because of it."""
-    if resume and overwrite:
-        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
-    check_target(output)
-    begun = (output / RUN / STATE).exists()
-    finished = output.exists() and is_ours(output)
-    if resume and not begun:
-        there = "the run is finished" if finished else "there is no interrupted run"
-        raise ConfigError(f"{output}: {there}, so there is nothing to resume; leave out --resume")
-    if not resume and not overwrite and (begun or finished):
-        what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
-        raise ConfigError(
-            f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
-        )
-    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
-    others = [
-        path.name
-        for path in (output / RUN).glob("*")
-        if ".safetensors" not in path.name and not path.name.startswith(".")
-    ]
-    if others:
-        raise ConfigError(
-            f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
-            "give another --output"
-        )

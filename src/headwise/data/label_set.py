@@ -37,10 +37,10 @@ def set_fingerprint(examples: Sequence[Example]) -> Fingerprint:
     return replace(fingerprint(joined), labels=dict(sorted(counts.items())))
 
 
-def separator_for(options: LabelSetOptions, data: Dataset[Any]) -> str:
+def separator_for(options: LabelSetOptions, labels: Sequence[str]) -> str:
     """What a model writes between labels: what separates them in its training file, or, where that is
     not asked for and stands within a label, the first of a few others that do not."""
     asked = options.label_separator
     others = [asked] if asked else [SEPARATOR, ";", ",", "||", ";;"]
-    free = [mark for mark in others if not any(mark in label for label in data.labels)]
+    free = [mark for mark in others if not any(mark in label for label in labels)]
     return (free or others)[0]

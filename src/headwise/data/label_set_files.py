@@ -7,11 +7,10 @@ from typing import Any
 from headwise.data.answers import check_known
 from headwise.data.dataset import Dataset
 from headwise.data.errors import OnError, stop
-from headwise.data.label_set import separator_for
 from headwise.data.options import LabelSetOptions
 from headwise.data.read import read_examples
 
-__all__ = ["check_label_sets", "read_label_sets", "separator_for"]
+__all__ = ["check_label_sets", "read_label_sets"]
 
 DEFAULT = LabelSetOptions()
 

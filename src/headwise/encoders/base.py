@@ -34,6 +34,23 @@ def output_width(config: Any) -> int:
     return getattr(config, "output_width", config.width)
 
 
+def text_settings(config: type[Any], width: int, heads: int, layers: int) -> dict[str, Any]:
+    """What a model of labelled texts of this size begins with, as the configuration's class says it;
+    nothing where it keeps what its paper says. The readout is `readout`."""
+    own = getattr(config, "for_texts", None)
+    return {} if own is None else own(width, heads, layers)
+
+
+def causal_settings(config: type[Any]) -> dict[str, Any]:
+    """What a language model begins with; nothing for an encoder that looks ahead."""
+    own = getattr(config, "looking_back", None)
+    return {} if own is None else own()
+
+
+LEANING_BACK = ["forward + word-distance(1)", "forward"]
+"""Priors of the heads of a language model, in turn."""
+
+
 def default_readout(config: Any) -> str:
     """The readout for the encoder of this configuration (or class of configurations), where none is named:
     its `readout` where it has one, else `node+max`."""

@@ -17,7 +17,7 @@ presents them as bidirectional, and keep the vectors r as they were drawn (`trai
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn, relu
@@ -72,6 +72,12 @@ class BPTransformerConfig:
     """On what each sub-layer adds and inside the feed-forward layer, while training."""
     attention_dropout: float = 0.3
     """On the weights of attention, while training."""
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """What a language model begins with."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
 
 class BPTransformer(nn.Module):

@@ -37,7 +37,7 @@ call forward what sees the words before. Settings for the rows of the paper's ab
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -45,7 +45,7 @@ from torch.nn.functional import elu, gelu, relu
 
 from headwise.attention import SelfAttention
 from headwise.config import check_range
-from headwise.encoders.base import Encoded
+from headwise.encoders.base import LEANING_BACK, Encoded
 from headwise.errors import ConfigError
 from headwise.priors import (
     Backward,
@@ -104,6 +104,13 @@ class MSSANConfig:
     """Whether the attention's projections have biases."""
     attention: str = "auto"
     """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """What a language model begins with: every second head leans towards the symbols right before,
+        which is learned late from position embeddings."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"priors": LEANING_BACK}
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "head_size", "feedforward", low=1)

@@ -10,13 +10,14 @@ copies them).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn, relu
 
 from headwise.attention import SelfAttention
 from headwise.attention.choose import IMPLEMENTATIONS
 from headwise.config import check_choice, check_range
-from headwise.encoders.base import Encoded
+from headwise.encoders.base import LEANING_BACK, Encoded
 from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.priors import Everything, Prior, parse_layers
@@ -53,6 +54,21 @@ class TransformerConfig:
     """Whether the attention's projections have biases."""
     attention: str = "auto"
     """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+
+    @classmethod
+    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
+        """What a model of labelled texts of this size begins with; the readout is `readout`."""
+        return {"heads": heads, "head_size": width // heads, "layers": layers} | {
+            "readout": "mean",
+            "feedforward": 4 * width,
+        }
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """What a language model begins with: every second head leans towards the symbols right before,
+        which is learned late from position embeddings."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"priors": LEANING_BACK, "classification_node": False, "positions": "none"}
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "heads", "head_size", "feedforward", "max_positions", low=1)

@@ -5,6 +5,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,12 +16,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from headwise.data.parts import Parts
+from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
-from headwise.recipe import read_recipe
+from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
 from headwise.store import load_model, read_info, save_model
+from headwise.tasks import find_task
+from headwise.train.fit import fit
 from headwise.train.loop import TrainingInterrupted
 
-Sections = Mapping[str, Mapping[str, Any]]
+
+@dataclass(frozen=True)
+class InMemory:
+    """What stands for a training file where the data come from memory: all items, and all labels."""
+
+    items: Sequence[Any]
+    labels: Sequence[str]
 
 
 class TextEstimator(BaseEstimator):
@@ -42,7 +53,7 @@ class TextEstimator(BaseEstimator):
     """
 
     TASK: ClassVar[str]
-    """A key of `headwise.models.table.MODELS`."""
+    """A key of `headwise.tasks.TASKS`."""
 
     def __init__(
         self,
@@ -91,6 +102,41 @@ class TextEstimator(BaseEstimator):
         self.model_, self._info = model, info
         self.recipe_ = info["training"].get("recipe", {})
         self.history_ = info["training"].get("history", [])
+
+    def _fit(
+        self,
+        items: Sequence[Any],
+        dev: Sequence[Any] | None,
+        labels: Sequence[str] = (),
+        **training: Any,
+    ) -> Self:
+        """Train on answered items, and be fitted.
+
+        Args:
+            items: What the task reads, with answers.
+            dev: Items that choose the best epoch; split off where None.
+            labels: All labels there are.
+            training: What to keep with the history of the training.
+        """
+        layers = self._layers()
+        asked, task = build_recipe(*layers), find_task(self.TASK)
+        kind = task.kind_for(asked.model)
+        files = {"train": InMemory([*items, *(dev or ())], labels)} if labels else {}
+        train, notes = items, ()
+        if dev is None:
+            split = kind.split(items, SplitConfig(asked.split.dev, 0.0, asked.split.seed))
+            train, dev, notes = split.train, split.dev, split.notes
+        parts = Parts[Any](kind, train, dev, [], notes, files)
+        recipe, vectors = choose_settings(len(train), layers, task.suggested(parts))
+        with training_folder() as folder:
+            fitted = fit(task, parts, recipe, folder, vectors=vectors)
+        info = {
+            "data": {name: own.to_json() for name, own in parts.fingerprints().items()},
+            "training": fitted.training(recipe, **training),
+            "metrics": fitted.metrics(),
+        }
+        self._take(fitted.model, info)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,15 +7,8 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
-from headwise.data.fingerprint import fingerprint
-from headwise.data.split import split_examples
-from headwise.estimators.base import texts_of, training_folder
+from headwise.estimators.base import texts_of
 from headwise.estimators.labels import LabelEstimator, check_labels
-from headwise.recipe import build_recipe
-from headwise.train.fit import fit
-from headwise.train.fitted import Fitted
-from headwise.train.model_run import run_json
-from headwise.train.run import Texts, choose_settings
 
 
 class TextClassifier(LabelEstimator):
@@ -45,38 +38,20 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        layers = self._layers()
         examples, labels = _examples(X, y)
         if len(labels) < 2:
             raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
-        if dev is None:
-            asked = build_recipe(*layers).split
-            split = split_examples(examples, asked.dev, seed=asked.seed)
-            texts = Texts(split.train, split.dev, [], split.notes)
-        else:
-            dev_examples, dev_labels = _examples(*dev)
+        held = None
+        if dev is not None:
+            held, dev_labels = _examples(*dev)
             if len(unseen := np.setdiff1d(dev_labels, labels)):
                 raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
-            texts = Texts(examples, dev_examples, [], ())
-        settings, vectors = choose_settings(len(texts.train), layers)
-        with training_folder() as folder:
-            fitted = fit(texts.train, texts.dev, settings, folder, vectors=vectors)
-        training = run_json(settings, fitted.progress, label_kind=labels.dtype.kind)
-        self._take(fitted.model, _info(fitted, texts, training))
+        self._fit(examples, held, label_kind=labels.dtype.kind)
         self.classes_ = labels
         return self
 
     def _items(self, X: Any) -> list[str]:
         return texts_of(X)
-
-
-def _info(fitted: Fitted, texts: Texts, training: dict[str, Any]) -> dict[str, Any]:
-    """What is saved beside a model."""
-    return {
-        "data": {"train": fingerprint(texts.train).to_json(), "dev": fingerprint(texts.dev).to_json()},
-        "training": training,
-        "metrics": fitted.metrics(),
-    }
 
 
 def _examples(X: Any, y: Any) -> tuple[list[Example], np.ndarray]:

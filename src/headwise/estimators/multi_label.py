@@ -10,14 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.data.label_set import LabelSetExample, label_sets, set_fingerprint
-from headwise.data.split import split_examples
-from headwise.estimators.base import TextEstimator, texts_of, training_folder
-from headwise.recipe import build_recipe
-from headwise.train.label_sets import fit_label_sets
-from headwise.train.model_run import run_json
-from headwise.train.run import choose_settings
-from headwise.train.run_label_sets import by_rarest
+from headwise.data.label_set import LabelSetExample, label_sets
+from headwise.estimators.base import TextEstimator, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -46,29 +40,15 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        layers = self._layers()
         examples, names = _examples(X, y)
         if not names:
             raise ValueError("y has no labels")
-        if dev is None:
-            asked = build_recipe(*layers).split
-            split = split_examples(by_rarest(examples), asked.dev, seed=asked.seed)
-            train, held = ([examples[own.line] for own in part] for part in (split.train, split.dev))
-        else:
-            train, (held, others) = examples, _examples(*dev)
+        held = None
+        if dev is not None:
+            held, others = _examples(*dev)
             if unseen := [name for name in others if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
-        settings, vectors = choose_settings(len(train), layers)
-        with training_folder() as folder:
-            fitted = fit_label_sets(train, held, names, settings, folder, vectors=vectors)
-        parts = {"train": train, "dev": held}
-        info = {
-            "data": {name: set_fingerprint(part).to_json() for name, part in parts.items()},
-            "training": run_json(settings, fitted.progress, label_matrix=_matrix(y) is not None),
-            "metrics": fitted.metrics(),
-        }
-        self._take(fitted.model, info)
-        return self
+        return self._fit(examples, held, names, label_matrix=_matrix(y) is not None)
 
     def predict_proba(self, X: Sequence[str]) -> NDArray[np.float64]:
         """The calibrated probability of every label, each by itself, `[texts, labels]`."""

@@ -7,14 +7,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.data.pair_split import fingerprint_pairs, split_pairs
-from headwise.estimators.base import training_folder
 from headwise.estimators.labels import LabelEstimator, check_labels
-from headwise.recipe import build_recipe
-from headwise.train.model_run import run_json
-from headwise.train.pair_parts import PairParts
-from headwise.train.run import choose_settings
-from headwise.train.run_pairs import fit_pairs
 
 
 class PairClassifier(LabelEstimator):
@@ -50,28 +43,15 @@ class PairClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        layers = self._layers()
         pairs, labels = _labelled(X, y)
         if len(labels) < 2:
             raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
-        if dev is None:
-            asked = build_recipe(*layers).split
-            split = split_pairs(pairs, asked.dev, seed=asked.seed)
-            parts = PairParts(split.train, split.dev, [], split.notes)
-        else:
-            dev_pairs, dev_labels = _labelled(*dev)
+        held = None
+        if dev is not None:
+            held, dev_labels = _labelled(*dev)
             if len(unseen := np.setdiff1d(dev_labels, labels)):
                 raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
-            parts = PairParts(pairs, dev_pairs, [])
-        settings, vectors = choose_settings(len(parts.train), layers)
-        with training_folder() as folder:
-            fitted = fit_pairs(parts, settings, folder, vectors=vectors)
-        info = {
-            "data": {name: fingerprint_pairs(getattr(parts, name)).to_json() for name in ("train", "dev")},
-            "training": run_json(settings, fitted.progress, label_kind=labels.dtype.kind),
-            "metrics": fitted.metrics(),
-        }
-        self._take(fitted.model, info)
+        self._fit(pairs, held, label_kind=labels.dtype.kind)
         self.classes_ = labels
         return self
 

@@ -9,13 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.example import Example
-from headwise.data.fingerprint import fingerprint
-from headwise.data.split import split_examples
-from headwise.estimators.base import TextEstimator, texts_of, training_folder
-from headwise.recipe import build_recipe
-from headwise.train.model_run import run_json
-from headwise.train.run import Texts, choose_settings
-from headwise.train.run_numbers import fit_numbers
+from headwise.estimators.base import TextEstimator, texts_of
 
 
 class TextRegressor(RegressorMixin, TextEstimator):
@@ -48,26 +42,10 @@ class TextRegressor(RegressorMixin, TextEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        layers = self._layers()
         examples = _examples(X, y)
         if len({example.label for example in examples}) < 2:
             raise ValueError("y has only one value; a regressor needs two or more")
-        if dev is None:
-            asked = build_recipe(*layers).split
-            # Without labels: numbers are no classes that each part must have.
-            bare = [Example(example.text, line=place) for place, example in enumerate(examples)]
-            split = split_examples(bare, asked.dev, seed=asked.seed)
-            train, held = ([examples[own.line] for own in part] for part in (split.train, split.dev))
-            texts = Texts(train, held, [], split.notes)
-        else:
-            texts = Texts(examples, _examples(*dev), [], ())
-        settings, vectors = choose_settings(len(texts.train), layers)
-        with training_folder() as folder:
-            fitted = fit_numbers(texts, settings, vectors, folder)
-        data = {name: fingerprint(getattr(texts, name)).to_json() for name in ("train", "dev")}
-        training = run_json(settings, fitted.progress)
-        self._take(fitted.model, {"data": data, "training": training, "metrics": {"dev": fitted.dev}})
-        return self
+        return self._fit(examples, None if dev is None else _examples(*dev))
 
     def predict(self, X: Sequence[str]) -> np.ndarray:
         """The number of each text, float64 `[texts]`."""

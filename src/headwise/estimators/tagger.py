@@ -7,14 +7,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, training_folder
+from headwise.estimators.base import TextEstimator
 from headwise.models.tag_model import TaggedText
-from headwise.recipe import build_recipe
-from headwise.report.tags import evaluate_tags, judge_tags
-from headwise.scores.scheme_check import detect_scheme
-from headwise.train.model_run import run_json
-from headwise.train.run import choose_settings
-from headwise.train.run_tags import Sentences, fit_tags, sentence_fingerprint, split_sentences
+from headwise.report.tags import judge_tags
 
 Words = Sequence[Sequence[str]]
 
@@ -47,29 +42,10 @@ class TextTagger(TextEstimator):
             HeadwiseError: A setting is wrong, or the sentences are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        layers = self._layers()
         sentences = _sentences(X, y)
         if len({tag for own in sentences for tag in own.tags}) < 2:
             raise ValueError("y has only one tag; a tagger needs two or more")
-        scheme = detect_scheme(own.tags for own in sentences).scheme
-        if dev is None:
-            asked = build_recipe(*layers).split
-            parts, _ = split_sentences(sentences, asked.dev, seed=asked.seed)
-            data = Sentences(parts["train"], parts["dev"], [], scheme, ())
-        else:
-            data = Sentences(sentences, _sentences(*dev), [], scheme, ())
-        settings, vectors = choose_settings(len(data.train), layers)
-        with training_folder() as folder:
-            model, progress, _ = fit_tags(data, settings, vectors, folder)
-        info = {
-            "data": {
-                name: sentence_fingerprint(getattr(data, name)).to_json() for name in ("train", "dev")
-            },
-            "training": run_json(settings, progress),
-            "metrics": {"dev": evaluate_tags(model, data.dev).to_json()},
-        }
-        self._take(model, info)
-        return self
+        return self._fit(sentences, None if dev is None else _sentences(*dev))
 
     def predict(self, X: Words) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags."""

@@ -40,6 +40,11 @@ class EncodedText:
         """How many of its words the vocabulary does not know."""
         return int((self.words == 0).sum())
 
+    @property
+    def empty(self) -> bool:
+        """Whether it has no word."""
+        return len(self.words) == 0
+
 
 @dataclass(frozen=True)
 class Batch:

@@ -32,6 +32,11 @@ class EncodedPair:
         """How many of their words are left out."""
         return self.first.cut + self.second.cut
 
+    @property
+    def empty(self) -> bool:
+        """Whether one of them has no word."""
+        return self.first.empty or self.second.empty
+
 
 def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedPair]:
     """What the model reads of each pair.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,14 @@ def new_parser(config: SyntaxConfig) -> Parser | None:
         return None
     parser = SpacyParser(config.pipeline)
     return CachedParser(parser) if config.cache else parser
+
+
+def trouble_of(model: Any) -> str | None:
+    """What to say where the parses of a model's texts could not be kept; None where nothing is wrong."""
+    parser = getattr(getattr(model, "features", None), "parser", None)
+    if not isinstance(parser, CachedParser) or parser.trouble is None:
+        return None
+    return f"the parses could not be kept, and will be made again next time: {parser.trouble}"
 
 
 def cache_folder() -> Path:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor, nn
 
+from headwise.data.bags import Bag
 from headwise.data.batches import cut_batches
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
@@ -87,6 +88,7 @@ class BagModel(nn.Module):
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = BagFeatures.from_json
     embedding = None  # no words, but the store looks
+    expert = None
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
         if len(labels) < 2 or len(set(labels)) < len(labels):
@@ -120,10 +122,22 @@ class BagModel(nn.Module):
         """Instances of `[features]` -> logits `[bags, labels]`."""
         return self.sets(bags.map(lambda rows: self.dropout(self.standardize(rows))))[:, 0]
 
-    def batch(self, bags: Sequence[Instances]) -> Ragged:
+    def encoded(self, items: Sequence[Bag | Instances]) -> list[Instances]:
+        """What the model reads of bags: their instances."""
+        return [item.instances if isinstance(item, Bag) else item for item in items]
+
+    def remember(self, encoded: Sequence[Instances]) -> None:
+        """Nothing: there is no encoder that could read bags once and for all."""
+
+    @staticmethod
+    def collate(bags: Sequence[Instances], device: torch.device | str = "cpu") -> Ragged:
         """Some bags as one batch."""
         rows = torch.from_numpy(np.concatenate(bags).astype(np.float32, copy=False))
-        return Ragged.from_lengths(rows, [len(bag) for bag in bags]).to(self.device)
+        return Ragged.from_lengths(rows, [len(bag) for bag in bags]).to(device)
+
+    def outputs_of(self, bags: Sequence[Instances]) -> np.ndarray:
+        """The same as `logits`: there is no expert beside the network."""
+        return self.logits(bags)
 
     @torch.no_grad()
     def logits(
@@ -136,7 +150,8 @@ class BagModel(nn.Module):
         self.eval()
         try:
             for places in cut_batches(np.argsort(-lengths), lengths, batch_bags, batch_tokens):
-                out[places] = self(self.batch([bags[place] for place in places])).float().cpu().numpy()
+                batch = self.collate([bags[place] for place in places], self.device)
+                out[places] = self(batch).float().cpu().numpy()
         finally:
             self.train(training)
         return out
@@ -145,11 +160,11 @@ class BagModel(nn.Module):
         """Calibrated probabilities of logits, both `[bags, labels]`."""
         return softmax(logits.astype(np.float64) / self.temperature, axis=1)
 
-    def predict_proba(self, bags: Sequence[Instances]) -> np.ndarray:
+    def predict_proba(self, bags: Sequence[Bag | Instances]) -> np.ndarray:
         """Calibrated probabilities, `[bags, labels]`, float64."""
-        return self.probabilities(self.logits(bags))
+        return self.probabilities(self.logits(self.encoded(bags)))
 
-    def predict(self, bags: Sequence[Instances]) -> Iterator[BagPrediction]:
+    def predict(self, bags: Sequence[Bag | Instances]) -> Iterator[BagPrediction]:
         """Predictions in the order of the bags."""
         for row in self.predict_proba(bags):
             yield BagPrediction(self.labels[int(row.argmax())], tuple(map(float, row)))

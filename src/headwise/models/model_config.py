@@ -1,5 +1,6 @@
 """ModelConfig: everything that decides what a model is, apart from what it learns from the texts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,18 +39,11 @@ CONFIGS: dict[str, type] = {
 }
 """The sections of a model's settings, but for the encoder's."""
 
-_TEXT = ("words", "pretrained", "syntax", "encoder", "windows")
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "classify": (*_TEXT, "classifier", "expert"),
-    "multi-label": (*_TEXT, "classifier", "expert", "thresholds"),
-    "tag": (*_TEXT, "characters", "tagger"),
-    "pair": (*_TEXT, "pair", "classifier", "expert"),
-    "pair-score": (*_TEXT, "pair", "regressor"),
-    "regress": (*_TEXT, "regressor"),
-    "bags": ("bags",),
-    "language-model": ("encoder", "language"),
-}
-"""The sections that each task has."""
+TEXT_SECTIONS = ("words", "pretrained", "syntax", "encoder", "windows")
+"""The sections of all that reads texts; a task has some of its own beside them."""
+
+LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert")
+"""Those of a classifier of texts."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ class ModelConfig:
     """Everything that decides what a model is, apart from what it learns from the texts."""
 
     task: str = "classify"
-    """What the model does: a key of `SECTIONS`."""
+    """What the model does: a key of `headwise.tasks.TASKS`."""
     words: WordConfig = field(default_factory=WordConfig)
     encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
     readout: str = "node+max"
@@ -76,10 +70,14 @@ class ModelConfig:
     bags: BagConfig = field(default_factory=BagConfig)
     language: LanguageConfig = field(default_factory=LanguageConfig)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data that `from_json` turns back into an equal configuration."""
+    def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> dict[str, Any]:
+        """Plain data that `from_json` turns back into an equal configuration.
+
+        Args:
+            sections: Those of the task.
+        """
         found: dict[str, Any] = {"task": self.task}
-        for section in SECTIONS[self.task]:
+        for section in sections:
             settings = to_dict(getattr(self, section))
             found[section] = {name: value for name, value in settings.items() if value is not None}
         if "encoder" in found:
@@ -88,18 +86,23 @@ class ModelConfig:
         return found
 
     @classmethod
-    def from_json(cls, data: dict[str, Any], where: str = "") -> "ModelConfig":
+    def from_json(
+        cls, data: dict[str, Any], where: str = "", sections: Sequence[str] = LABEL_SECTIONS
+    ) -> "ModelConfig":
         """Undo `to_json`.
 
+        Args:
+            data: The settings.
+            where: What to call their place in messages.
+            sections: Those of the task.
+
         Raises:
-            ConfigError: A setting is unknown or has the wrong type, or the task is of a later version.
+            ConfigError: A setting is unknown or has the wrong type.
         """
         at = f"{where}: " if where else ""
-        task = data.get("task", "classify")
-        if not isinstance(task, str) or task not in SECTIONS:
-            raise ConfigError(at + unknown("task", str(task), list(SECTIONS)).args[0])
-        encodes = "encoder" in SECTIONS[task]
-        known = ["task", *(["readout"] if encodes else []), *SECTIONS[task]]
+        task = str(data.get("task", cls.task))
+        encodes = "encoder" in sections
+        known = ["task", *(["readout"] if encodes else []), *sections]
         for key in data:
             if key not in known:
                 raise ConfigError(f"{at}task {task}: {unknown('setting', key, known).args[0]}")
@@ -109,7 +112,7 @@ class ModelConfig:
             raise unknown("encoder", str(name), list(ENCODERS))
         parts = {
             section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
-            for section in SECTIONS[task]
+            for section in sections
             if section != "encoder"
         }
         if not encodes:

@@ -8,9 +8,10 @@ import numpy as np
 
 from headwise.data.sentence import Tagged
 from headwise.models.tag_model import TagModel
-from headwise.scores.entities import EntityScores, score_entities
+from headwise.scores.entities import EntityScores, compare_entities, score_entities
+from headwise.scores.resample import ScoreDifference
 from headwise.scores.schemes import Scheme, convert, read_spans
-from headwise.scores.token_accuracy import TokenScores, score_tags
+from headwise.scores.token_accuracy import TokenScores, compare_tags, score_tags
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,25 @@ class TagEvaluation:
         entities: Scores of the spans that the tags mark; None where they mark none.
         unknown_words: Share of all words that the vocabulary does not know.
         predicted: Tags of each sentence; not part of the JSON.
+        probabilities: Of these tags; likewise.
     """
 
     tokens: TokenScores
     entities: EntityScores | None
     unknown_words: float
     predicted: list[list[str]] = field(repr=False, compare=False)
+    probabilities: list[np.ndarray] = field(repr=False, compare=False)
 
-    @property
-    def headline(self) -> tuple[str, float, tuple[float, float]]:
-        """The score by which taggers of this kind are compared, and its 95 % interval."""
-        if self.entities is not None:
-            return "F1", self.entities.f1, self.entities.f1_interval
-        return "accuracy", self.tokens.accuracy, self.tokens.accuracy_interval
+    def worst(self, sentences: Sequence[Tagged], count: int) -> list[tuple[int, int]]:
+        """The words that are tagged wrong with the highest probability, the surest first: the number of
+        the sentence, and of the word in it."""
+        wrong = [
+            (-float(self.probabilities[number][word]), number, word)
+            for number, own in enumerate(sentences)
+            for word, (tag, guess) in enumerate(zip(own.tags, self.predicted[number], strict=True))
+            if tag != guess
+        ]
+        return [(number, word) for _, number, word in sorted(wrong)[:count]]
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
@@ -54,12 +61,12 @@ def evaluate_tags(model: TagModel, sentences: Sequence[Tagged]) -> TagEvaluation
         ValueError: There are no sentences.
     """
     encoded = model.encode_sentences(sentences)
-    numbers, _ = model.decode(encoded)
+    numbers, sure = model.decode(encoded)
     predicted = [model.names(own) for own in numbers]
     words = sum(map(len, encoded))
     unknown = sum(text.unknown for text in encoded) / max(words, 1)
     tokens, entities = judge_tags(predicted, sentences, model.written)
-    return TagEvaluation(tokens, entities, unknown, predicted)
+    return TagEvaluation(tokens, entities, unknown, predicted, sure)
 
 
 def judge_tags(
@@ -79,3 +86,17 @@ def judge_tags(
     if scheme == "plain":
         return tokens, None
     return tokens, score_entities([read_spans(t) for t in predicted], [read_spans(t) for t in truth])
+
+
+def compare_taggers(
+    first: Sequence[Sequence[str]],
+    second: Sequence[Sequence[str]],
+    sentences: Sequence[Tagged],
+    scheme: Scheme,
+) -> ScoreDifference:
+    """Paired comparison of two taggers' tags: of the F1 of spans where the tags of the scheme mark some,
+    else of the accuracy."""
+    truth = [list(own.tags) for own in sentences]
+    if scheme != "plain":
+        return compare_entities(*([read_spans(tags) for tags in own] for own in (first, second, truth)))
+    return compare_tags(*([np.array(tags) for tags in own] for own in (first, second, truth)))

@@ -10,9 +10,9 @@ from torch.overrides import TorchFunctionMode
 
 from headwise.errors import HeadwiseError
 from headwise.models.model_config import ModelConfig
-from headwise.models.table import MODELS, SavedModel
 from headwise.models.text_model import OutputsError
 from headwise.store.errors import StoreError
+from headwise.tasks import find_task
 
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
@@ -59,7 +59,11 @@ def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
     """
     check_settings(data, where)
     try:
-        return ModelConfig.from_json(data, where)
+        task = find_task(data.get("task", ModelConfig.task))
+    except HeadwiseError as error:
+        raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
+    try:
+        return ModelConfig.from_json(data, where, task.sections)
     except HeadwiseError as error:
         raise StoreError(error.args[0], code="HW507") from error
     except Exception as error:  # tables where names are expected and the like
@@ -89,7 +93,7 @@ def build_empty(
     outputs: Mapping[str, Any],
     where: tuple[str, str],
     parts: Mapping[str, Any] | None = None,
-) -> SavedModel:
+) -> Any:
     """A model on the meta device: shapes and types without memory; draws no random numbers. `outputs` is
     what the folder says of its outputs, `parts` what it has of a pretrained encoder, `where` what to call
     the places of configuration and outputs.
@@ -99,7 +103,7 @@ def build_empty(
     """
     try:
         with torch.device("meta"), _NoFilling():
-            return MODELS[config.task].from_parts(config, vocabulary, outputs, parts)
+            return find_task(config.task).model.from_parts(config, vocabulary, outputs, parts)
     except OutputsError as error:
         raise StoreError(f"{where[1]}: {error.args[0]}", code="HW507") from error
     except HeadwiseError as error:

@@ -15,7 +15,6 @@ import torch
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
-from headwise.models.table import MODELS
 from headwise.store.build import build_empty, parse_config
 from headwise.store.errors import StoreError
 from headwise.store.files import open_plain, parse_json, read_limited, to_json
@@ -38,13 +37,14 @@ from headwise.store.layout import (
     WEIGHTS,
 )
 from headwise.store.weights import DTYPES, WeightsFile
+from headwise.tasks import find_task
 
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 
 def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
-    see `headwise.models.table.MODELS`.
+    see `headwise.tasks.TASKS`.
 
     Draws no random numbers. The folder itself may be reached through a link; the files in it must be
     plain files.
@@ -59,10 +59,11 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     dtype = DTYPES.get(_get(settings, "weights", str, where))
     if dtype is None:
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
-    vocabulary = _vocabulary(files, MODELS[config.task].read_vocabulary)
+    task = find_task(config.task)
+    kind = task.model
+    vocabulary = _vocabulary(files, kind.read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
-    kind = MODELS[config.task]
     fitted = files.json(CALIBRATION)
     at = files.name(CALIBRATION)
     fitted = {**getattr(kind, "FORMER_FACTORS", {}), **fitted}
@@ -74,7 +75,8 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
         try:
             weights = WeightsFile(file, size, path)
             # Every layer has weights of its own; a claim of more would only cost time to build.
-            layers = getattr(config.bags if config.task == "bags" else config.encoder, "layers", 0)
+            counts = (getattr(getattr(config, section), "layers", 0) for section in task.sections)
+            layers = max(count for count in counts if isinstance(count, int))
             if layers > len(weights):
                 raise StoreError(
                     f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"

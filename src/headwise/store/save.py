@@ -25,7 +25,6 @@ from torch import Tensor
 from headwise import __version__
 from headwise.data.fingerprint import file_sha256
 from headwise.features.pretrained import PretrainedEmbedding
-from headwise.models.table import SavedModel
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError
@@ -51,10 +50,11 @@ from headwise.store.layout import (
 )
 from headwise.store.load import is_ours, load_model
 from headwise.store.weights import DTYPES, stored_dtype
+from headwise.tasks import find_task
 
 
 def save_model(
-    model: SavedModel,
+    model: Any,
     folder: Path | str,
     *,
     data: dict[str, Any],
@@ -75,8 +75,8 @@ def save_model(
             new one.
         data: `train`, `dev`, `test`: a `Fingerprint` each.
         training: `recipe`: of the run; `history`: an entry for each epoch.
-        metrics: `test`: what `Evaluation.to_json` says; `dev`: the same or some of it; `baseline`: what
-            `Rival.to_json` says; `calibration`: goes to calibration.json, with the
+        metrics: `test`: what an evaluation's `to_json` says; `dev`: the same or some of it; `baseline`:
+            what `Rival.to_json` says; `calibration`: goes to calibration.json, with the
             `expected_calibration_error_before` and `_after` the temperature.
         environment: `describe_environment()` with the recipe's seed unless given.
         dtype: `float32`, or `float16` for a file of half the size (the model computes in float32 again
@@ -97,7 +97,7 @@ def save_model(
             "format": FORMAT,
             "headwise": __version__,
             "weights": dtype,
-            "model": model.config.to_json(),
+            "model": model.config.to_json(find_task(model.config.task).sections),
         },
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: _plain(model.outputs_json()),
@@ -123,7 +123,7 @@ def save_model(
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
 
 
-def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: SavedModel) -> None:
+def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Any) -> None:
     staging = folder / STAGING
     staging.parent.mkdir(parents=True, exist_ok=True)
     _remove_staging(staging)
@@ -230,11 +230,11 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _check_saved(staging: Path, model: SavedModel) -> None:
+def _check_saved(staging: Path, model: Any) -> None:
     """What cannot be loaded again must not replace what can."""
-    loaded = load_model(staging)
+    loaded, sections = load_model(staging), find_task(model.config.task).sections
     for what, saved, found in (
-        ("configuration", model.config.to_json(), loaded.config.to_json()),
+        ("configuration", *(own.config.to_json(sections) for own in (model, loaded))),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
         ("labels", model.outputs_json(), loaded.outputs_json()),
         *(
@@ -246,7 +246,7 @@ def _check_saved(staging: Path, model: SavedModel) -> None:
             raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")
 
 
-def _tensors(model: SavedModel, dtype: str) -> dict[str, Tensor]:
+def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:
     if dtype not in DTYPES:
         raise StoreError(f"dtype must be {' or '.join(DTYPES)}, got {dtype!r}", code="HW507")
     tensors = {}

@@ -1,26 +1,22 @@
 """Training a classifier of texts, or of pairs of texts: from labels to a calibrated model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor
 
-from headwise.features.vectors import Coverage
 from headwise.layers.classify import class_weights, classification_loss
 from headwise.linear.expert import fit_linear_expert, fit_mixture
+from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
-from headwise.recipe import Recipe
 from headwise.scores.calibrate import expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
-from headwise.train.fitted import Fitted
-from headwise.train.loop import Report
-from headwise.train.model_run import train_by
+from headwise.train.fitted import Finished
 from headwise.train.reading import ReaderObjective
 
-AnyClassifier = TypeVar("AnyClassifier", Model, PairModel)
+AnyClassifier = TypeVar("AnyClassifier", Model, PairModel, BagModel)
 
 
 class ClassificationObjective(ReaderObjective[AnyClassifier]):
@@ -41,7 +37,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         super().__init__(model, train[0], dev[0])
         self.train_targets = train[1].astype(np.int64)
         self.dev_targets = dev[1].astype(np.int64)
-        settings = model.config.classifier
+        settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
         counts = np.bincount(self.train_targets, minlength=len(model.labels)).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
@@ -67,39 +63,19 @@ def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -
     }
 
 
-def fit_labels(
-    objective: ClassificationObjective[AnyClassifier],
-    recipe: Recipe,
-    folder: Path,
-    hashes: Mapping[str, str],
-    *,
-    coverage: Coverage | None = None,
-    resume: bool = False,
-    report: Callable[[Report], None] = lambda _: None,
-) -> Fitted[AnyClassifier]:
-    """Train a classifier, and fit its linear expert and its temperature on dev.
-
-    Args:
-        objective: With the model, on its device, and the texts.
-        recipe: The settings.
-        folder: Where the state of the run is kept.
-        hashes: What identifies the training and the dev data.
-        coverage: Of the vocabulary by the pretrained vectors.
-        resume: Go on with the run in `folder`.
-        report: Called after each update and each epoch.
-    """
+def finish_labels(objective: ClassificationObjective) -> Finished:
+    """Fit the linear expert and the temperature of a trained classifier on dev."""
     model, targets = objective.model, objective.dev_targets
-    progress = train_by(recipe, model, objective, folder, hashes, resume=resume, report=report)
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets)
-    if recipe.model.expert.kind == "linear":
+    if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
         add_expert(objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets)
     logits = model.logits(objective.dev_items)
     after = expected_calibration_error(model.probabilities(logits), targets)
     dev = dev_scores(logits / model.temperature, targets, model.labels)
-    return Fitted(model, progress, coverage, dev, (before, after))
+    return Finished(dev, (before, after))
 
 
 def add_expert(objective: ClassificationObjective, logits: np.ndarray) -> None:

@@ -1,42 +1,60 @@
-"""From labelled texts to a trained, calibrated model."""
+"""The one training of all tasks: from data in parts to a trained model."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from headwise.data.example import Example
-from headwise.data.fingerprint import fingerprint
+from headwise.attention import compiled
+from headwise.data.parts import Parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
-from headwise.features.tokenize import get_tokenizer
+from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
-from headwise.models.classifier import Model
 from headwise.models.text_model import TextModel
-from headwise.recipe import Recipe
-from headwise.train.classification import ClassificationObjective, fit_labels
-from headwise.train.fitted import Fitted
-from headwise.train.loop import Report
+from headwise.train.fitted import Finished, Fitted
+from headwise.train.loop import Report, train
+from headwise.train.objective import Objective
+from headwise.train.recipe import Recipe
+
+
+class Learnable(Protocol):
+    """What training needs to know of a task (see `headwise.tasks.task.Task`)."""
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        """An untrained model for these data."""
+        ...
+
+    def objective(self, model: Any, parts: Parts[Any]) -> Objective:
+        """What it learns."""
+        ...
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        """Fit on dev what is fitted after the last epoch."""
+        ...
 
 
 def fit(
-    train_examples: Sequence[Example],
-    dev_examples: Sequence[Example],
+    task: Learnable,
+    parts: Parts[Any],
     recipe: Recipe,
     folder: Path,
     *,
     vectors: WordVectors | None = None,
     resume: bool = False,
     report: Callable[[Report], None] = lambda _: None,
-) -> Fitted[Model]:
-    """Train a classifier.
+) -> Fitted[Any]:
+    """Train a model, its best epoch chosen on dev.
 
     Args:
-        train_examples: With labels.
-        dev_examples: With labels that occur in training; they choose the best epoch and set the
-            temperature.
+        task: What it is to learn.
+        parts: Training data, and dev data, which choose the best epoch and what is fitted after it; the
+            test data are not looked at.
         recipe: The settings.
         folder: Where the state of the run is kept.
         vectors: What `recipe.vectors.file` holds; read from there where not given.
@@ -46,29 +64,45 @@ def fit(
     Raises:
         HeadwiseError: The data, the settings or a state to resume do not fit.
     """
-    labels = label_names(train_examples)
-    number = {label: n for n, label in enumerate(labels)}
-    dev_targets = targets_of(dev_examples, number)
-    if not dev_examples:
-        raise HeadwiseError("there are no dev texts to choose the best epoch on", code="HW405")
-
+    for name, part in (("training", parts.train), ("dev", parts.dev)):
+        if not len(part):
+            raise HeadwiseError(f"there are no {name} {parts.kind.nouns.many}", code="HW405")
     torch.manual_seed(recipe.train.seed)
     if vectors is None and recipe.vectors.file is not None:
         vectors = load_vectors(recipe.vectors.file)
-    model, covered = new_model([example.text for example in train_examples], labels, recipe, vectors)
+    model, covered = task.build(parts, recipe, vectors)
     model.to(pick_device(recipe.train.device))
-    objective = ClassificationObjective(
-        model, (train_examples, targets_of(train_examples, number)), (dev_examples, dev_targets)
-    )
-    hashes = {"train": fingerprint(train_examples).sha256, "dev": fingerprint(dev_examples).sha256}
-    return fit_labels(objective, recipe, folder, hashes, coverage=covered, resume=resume, report=report)
+    objective = task.objective(model, parts)
+    hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+    with compiled.waiting():  # or the first run on a machine would end with other weights
+        progress = train(
+            model,
+            objective,
+            recipe.train,
+            folder,
+            resume=resume,
+            identity={"texts": hashes, **recipe.to_json()},
+            rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
+            report=report,
+        )
+    if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
+        embedding.forget()
+    finished = task.finish(model, objective, parts)
+    return Fitted(model, progress, covered, finished.dev, finished.calibration)
 
 
-def label_names(examples: Sequence[Example]) -> list[str]:
-    """The labels in a fixed order: numbers by value, names by alphabet."""
-    names = {example.label for example in examples if example.label is not None}
+def learning_rates(recipe: Recipe) -> dict[str, float]:
+    """The learning rates of parameters that have their own, by what their names begin with."""
+    return {
+        "embedding.vectors": recipe.train.vectors_learning_rate,
+        "embedding.encoder.": recipe.model.pretrained.learning_rate,
+    }
+
+
+def label_names(names: Iterable[str]) -> list[str]:
+    """Labels, each once, in a fixed order: numbers by value, names by alphabet."""
     return sorted(
-        names, key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
+        set(names), key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
     )
 
 
@@ -79,24 +113,10 @@ def _is_number(name: str) -> bool:
         return False
 
 
-def columns(examples: Sequence[Example], number: dict[str, int]) -> tuple[list[str], np.ndarray]:
-    """Texts and label numbers of examples."""
-    return [example.text for example in examples], targets_of(examples, number)
-
-
-def targets_of(examples: Sequence[Example], number: dict[str, int]) -> np.ndarray:
-    """Label numbers of examples, `[texts]`."""
-    return np.array([number[example.label or ""] for example in examples], dtype=np.int64)
-
-
-def new_model(
-    texts: Sequence[str], labels: Sequence[str], recipe: Recipe, vectors: WordVectors | None = None
-) -> tuple[Model, Coverage | None]:
-    """An untrained model for these texts, with the pretrained vectors in place."""
-    tokenizer = get_tokenizer(recipe.model.words.tokenizer)
-    vocabulary = new_vocabulary(map(tokenizer.words, texts), recipe, vectors)
-    model = Model(recipe.model, vocabulary, labels)
-    return model, start_from_vectors(model, vectors, recipe.train.seed)
+def targets_of(items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+    """Label numbers of texts, pairs or bags, `[items]`."""
+    number = {label: n for n, label in enumerate(labels)}
+    return np.array([number[item.label or ""] for item in items], dtype=np.int64)
 
 
 def new_vocabulary(

@@ -4,9 +4,23 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from headwise.features.vectors import Coverage
+from headwise.train.recipe import Recipe
 from headwise.train.state import Progress
 
 AnyModel = TypeVar("AnyModel")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What was found on dev when what is fitted after the last epoch was in place.
+
+    Attributes:
+        dev: Scores of the whole model.
+        calibration: See `Fitted`.
+    """
+
+    dev: dict[str, Any]
+    calibration: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -25,11 +39,11 @@ class Fitted(Generic[AnyModel]):
     model: AnyModel
     progress: Progress
     coverage: Coverage | None
-    dev: dict[str, float]
+    dev: dict[str, Any]
     calibration: tuple[float, float] | None = None
 
-    def metrics(self, **more: Any) -> dict[str, Any]:
-        """What a model folder says of it, and of what has a `to_json` in `more`, where that is not None."""
+    def metrics(self) -> dict[str, Any]:
+        """What a model folder says of it."""
         found: dict[str, Any] = {"dev": self.dev}
         if self.calibration is not None:
             before, after = self.calibration
@@ -37,4 +51,14 @@ class Fitted(Generic[AnyModel]):
                 "expected_calibration_error_before": before,
                 "expected_calibration_error_after": after,
             }
-        return found | {name: own.to_json() for name, own in more.items() if own is not None}
+        return found
+
+    def training(self, recipe: Recipe, **more: Any) -> dict[str, Any]:
+        """What a model folder says of the training."""
+        return {
+            "recipe": recipe.to_json(),
+            **more,
+            "history": self.progress.history,
+            "best_epoch": self.progress.best_epoch + 1,
+            "seconds": self.progress.seconds,
+        }

@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.models.bag_model import BagModel
 from headwise.models.text_model import Reader
 
-AnyReader = TypeVar("AnyReader", bound=Reader)
+AnyReader = TypeVar("AnyReader", bound=Reader | BagModel)
 
 
 class ReaderObjective(Generic[AnyReader]):

@@ -1,21 +1,15 @@
 """Training a model that gives texts, or pairs of texts, numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor
 
-from headwise.features.vectors import Coverage
 from headwise.layers.regress import squared_error
 from headwise.models.pair_model import PairScorer
 from headwise.models.regressor import Regressor
-from headwise.recipe import Recipe
 from headwise.scores.numbers import number_scores
-from headwise.train.fitted import Fitted
-from headwise.train.loop import Report
-from headwise.train.model_run import train_by
 from headwise.train.reading import ReaderObjective
 
 AnyRegressor = TypeVar("AnyRegressor", Regressor, PairScorer)
@@ -47,18 +41,3 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         return number_scores(
             self.model.scores(self.dev_items), self.dev_targets, self.model.scale.deviation
         )
-
-
-def fit_scores(
-    objective: RegressionObjective[AnyRegressor],
-    recipe: Recipe,
-    folder: Path,
-    hashes: Mapping[str, str],
-    *,
-    coverage: Coverage | None = None,
-    resume: bool = False,
-    report: Callable[[Report], None] = lambda _: None,
-) -> Fitted[AnyRegressor]:
-    """Train a model of numbers; see `headwise.train.classification.fit_labels`."""
-    progress = train_by(recipe, objective.model, objective, folder, hashes, resume=resume, report=report)
-    return Fitted(objective.model, progress, coverage, dict(objective.evaluate()))

@@ -1,0 +1,59 @@
+"""What a training came to, in words and tables."""
+
+from pathlib import Path
+
+from headwise.cli.console import output, visible
+from headwise.cli.sheets import print_sheet
+from headwise.report.remarks import compare_with, on_labels
+from headwise.report.sheet import FORMS
+from headwise.verbs.listener import Listener
+from headwise.verbs.train import Outcome
+
+NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
+"""Dev scores that are not between 0 and 1."""
+
+
+def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
+    """The report at the end of a training.
+
+    Args:
+        outcome: What it came to.
+        folder: The model's.
+        listener: Is told what may be wrong.
+    """
+    out, task, fitted = output(), outcome.task, outcome.fitted
+    progress, many = fitted.progress, outcome.parts.kind.nouns.many
+    weights = (folder / "model.safetensors").stat().st_size
+    headline = task.headline(outcome.parts, outcome.recipe.model)
+    best = progress.history[progress.best_epoch][headline]
+    shown = FORMS["figure" if headline in NOT_SHARES else "percent"](best)
+    name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
+    out.print()
+    out.print(
+        f"Trained in {progress.seconds:,.0f} s; best on dev in epoch {progress.best_epoch + 1} of "
+        f"{len(progress.history)}: {name} {shown}."
+    )
+    if fitted.coverage is not None:
+        out.print(f"Words with a pretrained vector: {fitted.coverage}.")
+    for line in task.told(fitted):
+        out.print(line)
+    if outcome.test is None:
+        out.print(f"\nThere were no test {many}, so there is no honest score; give some with --test.\n")
+    else:
+        out.print(f"\nOn the test {many}, which nothing was chosen on:\n")
+        scores = outcome.test.to_json()
+        sheet = task.sheet(scores)
+        rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
+        print_sheet(out, sheet, scores, [rival for _, rival in rivals], indent=2)
+        for remark in on_labels(sheet, scores):
+            listener.remark(remark)
+        remark = compare_with(sheet, scores, outcome.rivals.get("baseline"), task.advice)
+        if remark is not None:
+            listener.remark(remark)
+    shown = visible(str(folder))
+    out.print(f"Model: {shown} ({weights / 1e6:.1f} MB of weights). Next:")
+    if task.predictor is None:
+        out.print(f"  headwise sample {shown} --prompt TEXT")
+    else:
+        out.print(f"  headwise predict {shown} {task.new_file} --output {task.predictions}")
+    out.print(f"  headwise evaluate {shown} {task.answered_file}")

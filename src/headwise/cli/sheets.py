@@ -1,0 +1,142 @@
+"""Sheets on a terminal: scores beside those of rivals, labels one by one, what is taken for what."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from headwise.cli.console import percent, visible
+from headwise.report.rival import Rival
+from headwise.report.sheet import Each, Sheet, lookup, shown
+
+MATRIX_LABELS = 12  # a confusion matrix of more is not readable
+_NARROWEST = 16  # columns for a label's name beside the matrix
+LISTED = 40  # labels
+CONFUSIONS = 10
+
+
+def print_sheet(
+    console: Console,
+    sheet: Sheet,
+    scores: Mapping[str, Any],
+    rivals: Sequence[Rival] = (),
+    *,
+    indent: int = 0,
+) -> None:
+    """All tables of a sheet, each with an empty line after it."""
+    tables: list[RenderableType | None] = [scores_table(sheet, scores, rivals)]
+    if sheet.each is not None:
+        tables.append(each_table(sheet.each, scores))
+        tables.append(confusion_table(sheet, scores, width=console.width - indent))
+    for table in tables:
+        if table is not None:
+            console.print(Padding(table, (0, 0, 1, indent), expand=False))
+
+
+def scores_table(sheet: Sheet, scores: Mapping[str, Any], rivals: Sequence[Rival] = ()) -> Table:
+    """The scores as a whole, the model in the first column, its rivals beside it."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("")
+    for title in ("model", *(rival.name for rival in rivals)):
+        table.add_column(visible(title), justify="left", overflow="fold")
+    gaps = [sheet.ahead.gap(rival.difference) for rival in rivals]
+    for line in sheet.lines:
+        value = line.shown(scores)
+        if not value or (line.if_any and not lookup(scores, line.key)):
+            continue
+        columns = [scores, *((rival.scores for rival in rivals) if line.rivals else ())]
+        table.add_row(line.title, *map(line.shown, columns))
+        if any(intervals := [line.shown_interval(own) for own in columns]):
+            table.add_row("  95 % interval", *intervals)
+        if line is sheet.headline and any(gaps):
+            rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)
+            titles = ("  model ahead by", "    its interval", f"    {sheet.ahead.test}")
+            for title, cells in zip(titles, rows, strict=True):
+                table.add_row(title, "", *cells)
+    return table
+
+
+def each_table(each: Each, scores: Mapping[str, Any], *, most: int = LISTED) -> RenderableType:
+    """The labels one by one; of more than `most`, those with the lowest F1."""
+    key, title = each.count
+    rows = every = each.rows(scores)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column(each.title, overflow="fold")
+    for name in (title, *(line.title for line in each.lines)):
+        table.add_column(name, justify="right", no_wrap=True)
+    if len(rows) > most:
+        rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))[:most]
+    for row in rows:
+        # What does not occur has no recall, and if it is not predicted either, no precision.
+        none = set() if row.get(key) else {"recall"} if row.get("precision") else {"recall", "precision"}
+        cells = ("-" if line.key in none else line.shown(row) or "-" for line in each.lines)
+        table.add_row(visible(str(row.get(each.name) or "-")), shown(row.get(key), "count"), *cells)
+    if len(rows) == len(every):
+        return table
+    what = f"{each.title}s"
+    return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
+
+
+def confusion_table(sheet: Sheet, scores: Mapping[str, Any], *, width: int) -> RenderableType | None:
+    """What is taken for what: a matrix of up to 12 labels if it fits, else the most frequent confusions.
+
+    Args:
+        sheet: Says where the matrix is.
+        scores: The scores.
+        width: Columns of the terminal; where the labels' names do not fit above the matrix, they are
+            numbered.
+
+    Returns:
+        None where there is no matrix, or nothing is confused and a list would be empty.
+    """
+    matrix = lookup(scores, sheet.confusion) if sheet.confusion else None
+    if matrix is None or sheet.each is None:
+        return None
+    rows = sheet.each.rows(scores)
+    names = [visible(str(row.get(sheet.each.name))) for row in rows]
+    drawn = _matrix(matrix, names, width) if len(names) <= MATRIX_LABELS else None
+    if drawn is not None:
+        return drawn
+    found = [
+        (count, i, j) for i, row in enumerate(matrix) for j, count in enumerate(row) if i != j and count
+    ]
+    if not found:
+        return None
+    found.sort(key=lambda confusion: -confusion[0])
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("label", overflow="fold")
+    table.add_column("taken for", overflow="fold")
+    table.add_column(sheet.of, justify="right", no_wrap=True)
+    table.add_column(f"of its {sheet.of}", justify="right", no_wrap=True)
+    for count, i, j in found[:CONFUSIONS]:
+        table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
+    if len(found) <= CONFUSIONS:
+        return table
+    rest = sum(count for count, _, _ in found[CONFUSIONS:])
+    return Group(table, f"(and {rest:,} {sheet.of} of {len(found) - CONFUSIONS:,} other pairs)")
+
+
+def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Table | None:
+    """The confusion matrix; None where it does not fit."""
+    widest = max(cell_len(f"{count:,}") for row in matrix for count in row)
+    heads = names
+    if max(map(cell_len, names)) + sum(max(widest, cell_len(name)) + 2 for name in names) > width:
+        heads = [str(number) for number in range(1, len(names) + 1)]
+        names = [f"{number:>2} {name}" for number, name in enumerate(names, start=1)]
+        if _NARROWEST + len(names) * (max(widest, 2) + 2) > width:
+            return None
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("label \\ taken for", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for i, (name, row) in enumerate(zip(names, matrix, strict=True)):
+        cells = [
+            Text(f"{count:,}" if count else "·", style="bold" if i == j else "" if count else "dim")
+            for j, count in enumerate(row)
+        ]
+        table.add_row(name, *cells)
+    return table

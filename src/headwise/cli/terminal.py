@@ -1,0 +1,32 @@
+"""The terminal as the listener of a verb: notes and warnings, and how far it is."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headwise.cli.console import note, warn
+from headwise.cli.progress import TextProgress
+from headwise.verbs.listener import Listener, Update
+
+
+class Terminal(Listener):
+    """Says on standard error what it hears."""
+
+    def note(self, text: str) -> None:
+        note(text)
+
+    def warn(self, text: str) -> None:
+        warn(text)
+
+    @contextmanager
+    def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+        from headwise.cli.train_display import TrainDisplay  # with it comes torch
+
+        with TrainDisplay(recipe.train, headline, unit) as display:
+            yield display.show
+
+    @contextmanager
+    def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
+        with TextProgress(file, kept=kept, show=shown) as progress:
+            yield progress.update

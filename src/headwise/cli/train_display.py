@@ -1,0 +1,88 @@
+"""How a training goes: a bar on a terminal, and a line for each epoch everywhere."""
+
+from collections.abc import Mapping
+from types import TracebackType
+
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from headwise.cli.console import messages, percent
+from headwise.train.config import TrainConfig
+from headwise.train.loop import Report
+from headwise.train.state import Progress
+
+NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
+"""Dev scores that are not between 0 and 1."""
+
+
+class TrainDisplay:
+    """A progress bar on a terminal, and a line for each epoch everywhere.
+
+    Args:
+        config: Of the run.
+        headline: Which of the dev scores is shown beside the loss; none if it is `loss`.
+        of: What is trained on.
+    """
+
+    def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
+        self.config, self.headline, self.of = config, headline, of
+        self.console = messages()
+        self.bar = Bar(
+            TextColumn("epoch {task.fields[epoch]}"),
+            BarColumn(bar_width=None),
+            TextColumn(
+                "loss {task.fields[loss]}  best dev {task.fields[best]}  {task.fields[rate]} "
+                f"{of}/s  left"
+            ),
+            TimeRemainingColumn(compact=True),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", best="-", rate="-")
+
+    def __enter__(self) -> "TrainDisplay":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def show(self, report: Report) -> None:
+        """Called by the training loop after each update and epoch."""
+        progress = report.progress
+        self.bar.update(
+            self.task,
+            total=report.batches * self._last_epoch(progress),
+            completed=report.batches * progress.epoch + progress.batch,
+            epoch=f"{progress.epoch + 1}/{self.config.epochs}",
+            loss=f"{report.loss:.3f}",
+            rate=f"{report.texts_per_second:,.0f}",
+            best=self._shown(progress.history[progress.best_epoch]) if progress.history else "-",
+        )
+        if report.scores is None:
+            return
+        scores = report.scores
+        best = "  best" if progress.best_epoch == progress.epoch else ""
+        self.console.print(
+            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._told(scores)}  "
+            f"{report.texts_per_second:,.0f} {self.of}/s{best}"
+        )
+
+    def _last_epoch(self, progress: Progress) -> int:
+        """The epoch after which the run ends if dev gets no better."""
+        if not self.config.patience or not progress.history:
+            return self.config.epochs
+        return min(self.config.epochs, progress.epoch + max(1, self.config.patience - progress.stale))
+
+    def _shown(self, scores: Mapping[str, float]) -> str:
+        score = scores[self.headline]
+        return f"{score:.3f}" if self.headline in NOT_SHARES else percent(score)
+
+    def _told(self, scores: Mapping[str, float]) -> str:
+        if self.headline == "loss":
+            return f"loss {scores['loss']:.3f}"
+        name = {"f1": "F1"}.get(self.headline, self.headline)
+        return f"{name} {self._shown(scores)}, loss {scores['loss']:.3f}"

@@ -1,0 +1,70 @@
+"""Predictions that are numbers: how they are made and written down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headwise.data.rows import Row
+from headwise.layers.regress import Scale
+from headwise.predictions.file import Layout
+from headwise.predictions.predictor import Predictor
+
+
+@dataclass(frozen=True)
+class NumberLayout(Layout):
+    """How predicted numbers are written down: one column, `prediction`, with 6 significant digits of the
+    deviation.
+
+    Attributes:
+        scale: Of the model's targets. Numbers are compared in it when a file is resumed.
+    """
+
+    scale: Scale = field(default_factory=lambda: Scale(0.0, 1.0))
+
+    def record(self, row: Any, probabilities: np.ndarray) -> str:
+        """One record with its line end; `probabilities` is the standardised number, `[1]`."""
+        number = float(self.scale.restore(probabilities)[0])
+        shown = f"{round(number, self._places):.{max(self._places, 0)}f}"
+        if self.form == "jsonl":
+            return f"{self.start(row)}{shown}}}\n"
+        return self.start(row) + shown + "\n"
+
+    def probabilities(self, record: str) -> list[float]:
+        """The standardised number in a record of this layout."""
+        if self.form == "jsonl":
+            number = float(record[record.rindex(":") + 1 :].strip().rstrip("}"))
+        else:
+            number = float(record.rsplit(self._delimiter, 1)[1])
+        return [(number - self.scale.mean) / self.scale.deviation]
+
+    @property
+    def _places(self) -> int:
+        """Digits behind the point."""
+        return min(15, 5 - int(np.floor(np.log10(self.scale.deviation))))
+
+
+class NumberPredictor(Predictor):
+    """A model of numbers at work: a prediction is the standardised number, `[1]`."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.sum, self.low, self.high = 0.0, np.inf, -np.inf
+
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+        plain = Layout.of(form, rows, ())
+        return NumberLayout(form, plain.fields, (), plain.added[:1], self.model.scale)
+
+    def said(self, encoded: Sequence[Any]) -> np.ndarray:
+        """Standardised numbers, `[items, 1]`."""
+        numbers = self.model.scores(encoded, batch_tokens=self.batch_tokens)
+        return self.model.scale.standardize(numbers)[:, None]
+
+    def count(self, found: Any) -> None:
+        numbers = self.model.scale.restore(found[:, 0])
+        self.sum += float(numbers.sum())
+        self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+
+    def counted(self) -> list[str]:
+        return [f"predicted {self.low:g} to {self.high:g}, mean {self.sum / self.items:g}"]

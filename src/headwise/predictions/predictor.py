@@ -1,0 +1,127 @@
+"""A model at work on the rows of a file: what it says, how that is written down, and a tally of it."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.data.nouns import Nouns
+from headwise.data.rows import Row
+from headwise.predictions.file import FORMS, Layout
+from headwise.report.remarks import Remark
+
+MANY_UNKNOWN = 0.2
+"""Share of unknown words above which predictions are doubtful."""
+LISTED = 12  # labels in a summary
+
+
+class Predictor(ABC):
+    """A model at work, and a tally of what it does.
+
+    Args:
+        model: Ready to predict.
+        nouns: What its items are called.
+        batch_tokens: Words that it reads at once.
+        reading: What the user has said of how files are read.
+    """
+
+    forms: ClassVar[Mapping[str, str]] = FORMS
+    """The formats of its predictions, by the suffix of their files."""
+    form: ClassVar[str] = "csv"
+    """The format on standard output."""
+
+    def __init__(self, model: Any, nouns: Nouns, batch_tokens: int, reading: Mapping[str, Any]):
+        self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
+        self.items = self.words = self.unknown = self.cut = 0
+        self.tally: Counter[str] = Counter()
+
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+        """How the predictions of rows like these are written down.
+
+        Raises:
+            OutputError: HW603, the format cannot hold them.
+        """
+        return Layout.of(form, rows, self.model.labels)
+
+    def encode(self, items: Sequence[Any]) -> Sequence[Any]:
+        """What the model reads of items."""
+        return self.model.encoded(items)
+
+    @abstractmethod
+    def said(self, encoded: Sequence[Any]) -> Any:
+        """What the model says of encoded items, one prediction for each."""
+
+    @abstractmethod
+    def count(self, found: Sequence[Any]) -> None:
+        """Note what was predicted."""
+
+    @abstractmethod
+    def counted(self) -> list[str]:
+        """What there is to say of what was predicted."""
+
+    def predict(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Predictions of items, which are counted."""
+        encoded = self.encode(items)
+        found = self.said(encoded)
+        self.items += len(items)
+        self.count(found)
+        self.note_words(encoded)
+        return found
+
+    def again(self, items: Sequence[Any]) -> Sequence[Any]:
+        """The same without counting."""
+        return self.said(self.encode(items))
+
+    def note_words(self, encoded: Sequence[Any]) -> None:
+        """Note how many words there were, unknown ones, and items that were cut short."""
+        if encoded and hasattr(encoded[0], "unknown"):
+            self.words += sum(map(len, encoded))
+            self.unknown += sum(item.unknown for item in encoded)
+            self.cut += sum(item.cut > 0 for item in encoded)
+
+    def summary(self, seconds: float) -> list[Remark]:
+        """What there is to say at the end."""
+        if not self.items:
+            return [Remark("nothing was left to predict")]
+        rate, unknown = self.items / max(seconds, 1e-9), self.unknown / max(self.words, 1)
+        words = f"; {100 * unknown:.1f} % of their words are unknown" if self.words else ""
+        many = self.nouns.many
+        first = f"{self.items:,} {many} predicted in {seconds:,.1f} s ({rate:,.0f} {many}/s){words}"
+        remarks = [Remark(text) for text in (first, *self.counted())]
+        if self.cut:
+            remarks.append(
+                Remark(
+                    f"{self.cut:,} of them have more words than the model reads (--windows.long truncate): "
+                    "cut short",
+                    warning=True,
+                )
+            )
+        if unknown > MANY_UNKNOWN:
+            remarks.append(
+                Remark(
+                    f"the model does not know {100 * unknown:.1f} % of the words; if the {many} are of "
+                    "another kind or language than those it was trained on, its predictions mean little",
+                    warning=True,
+                )
+            )
+        return remarks
+
+
+class LabelPredictor(Predictor):
+    """A classifier at work: a prediction is the probabilities of all labels, `[labels]`."""
+
+    def said(self, encoded: Sequence[Any]) -> np.ndarray:
+        """Calibrated probabilities, `[items, labels]`."""
+        return self.model.probabilities(self.model.logits(encoded, batch_tokens=self.batch_tokens))
+
+    def count(self, found: Any) -> None:
+        self.tally.update(self.model.labels[number] for number in found.argmax(axis=1))
+
+    def counted(self) -> list[str]:
+        shown = [
+            f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in self.tally.most_common(LISTED)
+        ]
+        rest = len(self.tally) - len(shown)
+        return ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]

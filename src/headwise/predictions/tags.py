@@ -1,0 +1,116 @@
+"""Predictions that are tags: how they are made and written down."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.data.rows import Row
+from headwise.data.sentence import Tagged
+from headwise.models.tag_model import TaggedText
+from headwise.predictions.file import TOLERANCE, Layout, free_name
+from headwise.predictions.predictor import LISTED, Predictor
+
+
+@dataclass(frozen=True)
+class TagLayout(Layout):
+    """How predicted tags are written down: in jsonl the words, their tags, and where they are known their
+    places; in conll a word and its tag on each line.
+
+    Attributes:
+        sentence: The words of what a row holds.
+        spans: Whether the tags mark spans.
+    """
+
+    sentence: Callable[[Any], Tagged]
+    spans: bool
+
+    @property
+    def header(self) -> str:
+        """Nothing."""
+        return ""
+
+    @property
+    def resumable(self) -> bool:
+        return self.form == "jsonl"
+
+    def start(self, row: Row[Any]) -> str:
+        fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
+        return json.dumps(fields, ensure_ascii=False)[:-1]
+
+    def record(self, row: Row[Any], probabilities: Any) -> str:
+        """One record with its line end; `probabilities` is what the model says of the words."""
+        own: TaggedText = probabilities
+        if self.form == "conll":
+            lines = (f"{word}\t{tag}\n" for word, tag in zip(own.words, own.tags, strict=True))
+            return "".join(lines) + "\n"
+        found: dict[str, Any] = {
+            "words": own.words,
+            "tags": own.tags,
+            "probabilities": [float(f"{p:.6g}") for p in own.probabilities],
+        }
+        if own.places is not None:
+            found["places"] = own.places
+        if self.spans:
+            found["spans"] = [_span(own, *span) for span in own.spans]
+        taken = set(row.fields)
+        named = {free_name(name, taken): value for name, value in found.items()}
+        return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
+
+    def agrees(self, record: str, found: Any) -> bool:
+        written = json.loads(record)
+        values = list(written.values())
+        place = values.index(list(found.words))
+        tags, shares = values[place + 1], np.array(values[place + 2], dtype=np.float64)
+        if tags != list(found.tags) or len(shares) != len(found.probabilities):
+            return False
+        return bool(np.abs(shares - np.array(found.probabilities)).max(initial=0) <= TOLERANCE)
+
+
+def _span(own: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
+    """A span as it is written: its type, its words, and where the text is known, its characters."""
+    found: dict[str, Any] = {"type": kind, "words": [start, end]}
+    found["text"] = " ".join(own.words[start:end])
+    if own.places is not None and own.text is not None:
+        first, last = own.places[start][0], own.places[end - 1][1]
+        found |= {"start": first, "end": last, "text": own.text[first:last]}
+    found["probability"] = float(f"{min(own.probabilities[start:end]):.6g}")
+    return found
+
+
+class TagPredictor(Predictor):
+    """A tagger at work: a prediction is a `TaggedText`."""
+
+    forms: ClassVar[Mapping[str, str]] = {
+        ".jsonl": "jsonl",
+        ".conll": "conll",
+        ".txt": "conll",
+        ".tsv": "conll",
+    }
+    form: ClassVar[str] = "conll"
+
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+        return TagLayout(form, (), (), (), self.sentence, self.model.scheme != "plain")
+
+    def sentence(self, item: Any) -> Tagged:
+        """The words of an item, which may be a text."""
+        return item if isinstance(item, Tagged) else self.model.sentence(item)
+
+    def encode(self, items: Sequence[Any]) -> Sequence[Tagged]:
+        return [self.sentence(item) for item in items]
+
+    def said(self, encoded: Sequence[Any]) -> Sequence[TaggedText]:
+        return self.model.tag(encoded, batch_tokens=self.batch_tokens)
+
+    def count(self, found: Sequence[TaggedText]) -> None:
+        plain = self.model.scheme == "plain"
+        for own in found:
+            self.words += len(own.words)
+            self.unknown += int((self.model.features.vocabulary.encode(list(own.words)) == 0).sum())
+            self.tally.update(own.tags if plain else [span.type for span in own.spans])
+
+    def counted(self) -> list[str]:
+        common = self.tally.most_common(LISTED)
+        return ["found " + ", ".join(f"{kind} {n:,}" for kind, n in common)] if common else []

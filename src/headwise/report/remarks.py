@@ -1,0 +1,74 @@
+"""What a report has to say of a model beside its numbers: that something simpler is as good, for one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwise.report.rival import Rival
+from headwise.report.sheet import Sheet, interval_of, is_number, lookup
+
+_LISTED = 8  # labels
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence of a report.
+
+    Attributes:
+        text: The sentence.
+        warning: Whether the user should do something about it.
+    """
+
+    text: str
+    warning: bool = False
+
+
+def compare_with(
+    sheet: Sheet, scores: Mapping[str, Any], rival: Rival | None, advice: str
+) -> Remark | None:
+    """What to say where a simple baseline is better than a model, or cannot be told from it.
+
+    Args:
+        sheet: Says which score counts.
+        scores: The JSON of the model's evaluation.
+        rival: The baseline.
+        advice: What to do where it is better.
+    """
+    if rival is None:
+        return None
+    better = Remark(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
+    if bounds := interval_of(rival.difference):
+        if bounds[1] < 0:
+            return better
+        if bounds[0] <= 0:
+            return Remark(
+                f"the test {sheet.of} do not tell the model and the baseline apart (the interval holds 0)"
+            )
+        return None
+    own, other = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)
+    if not is_number(own) or not is_number(other) or own == other:
+        return None
+    return better if (other < own) == sheet.lower else None
+
+
+def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
+    """Labels that a model never gives, and a guess that is as good as it: always the commonest label."""
+    matrix, rows = lookup(scores, sheet.confusion), sheet.each.rows(scores) if sheet.each else []
+    if not sheet.confusion or not isinstance(matrix, Sequence) or len(matrix) != len(rows):
+        return []
+    totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
+    given = [sum(row[place] for row in matrix) for place in range(len(rows))]
+    found = []
+    most, right = max(totals, default=0), sum(row[place] for place, row in enumerate(matrix))
+    if total and right <= most:
+        name = rows[totals.index(most)].get("label")
+        found.append(
+            Remark(f"always {name!r} would be right as often ({100 * most / total:.1f} %)", warning=True)
+        )
+    never = [
+        repr(row.get("label")) for row, n, own in zip(rows, given, totals, strict=True) if own and not n
+    ]
+    if never:
+        more = f" and {len(never) - _LISTED:,} more" if len(never) > _LISTED else ""
+        found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}"))
+    return found

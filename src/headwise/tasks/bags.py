@@ -1,0 +1,87 @@
+"""Multiple-instance learning: one label for a bag of vectors."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.errors import ConfigError
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.bag_baseline import NAME, linear_guesses
+from headwise.models.bag_model import BagFeatures, BagModel
+from headwise.models.model_config import ModelConfig
+from headwise.report.remarks import Remark
+from headwise.tasks.labels import LabelTask
+from headwise.tasks.task import Settings
+from headwise.train.fit import label_names, targets_of
+from headwise.train.fitted import Fitted
+from headwise.train.recipe import Recipe
+
+
+class Bags(LabelTask):
+    """One of several labels for each bag of instances."""
+
+    name = "bags"
+    title, purpose = "classifier of bags", "multiple-instance learning"
+    model = BagModel
+    sections = ("bags",)
+    new_file, answered_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
+    usage = (
+        "On the command line, a csv file with a bag's name and the features of one of its instances in "
+        "each row:"
+    )
+    advice = "label more bags, or use the baseline"
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Bags are few, and epochs of them short; nothing is there of words."""
+        few = items < 5_000
+        return {
+            "train": {
+                "epochs": 60 if few else 20,
+                "learning_rate": 2e-3,
+                "batch_texts": 16,
+                "patience": 15 if few else 5,
+                "score": "loss",
+            }
+        }
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.vectors.file:
+            raise ConfigError("--vectors are of words, but bags have none")
+
+    def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
+        sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
+        features = parts.train[0].instances.shape[1]
+        instances = (
+            f"{sizes[0]:,} to {sizes[-1]:,} instances (median {sizes[len(sizes) // 2]:,}) with "
+            f"{features:,} features"
+        )
+        return [Remark(f"{parts.sizes} of {instances}")]
+
+    def shape(self, config: ModelConfig) -> str:
+        own = config.bags
+        return f"{own.model} (width {own.width}, layers {own.layers}, heads {own.heads})"
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        labels = label_names(bag.label for bag in parts.train)
+        if "train" in parts.files:
+            names = tuple(parts.files["train"].features)
+        else:
+            names = tuple(map(str, range(parts.train[0].instances.shape[1])))
+        return BagModel(recipe.model, BagFeatures(names), labels), None
+
+    def objective(self, model: Any, parts: Parts[Any]) -> Any:
+        model.standardize.fit([bag.instances for bag in parts.train])
+        return super().objective(model, parts)
+
+    def told(self, fitted: Fitted[Any]) -> list[str]:
+        return [f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f})."]
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        return NAME, linear_guesses(train, dev, parts.test)
+
+    def likeness(self, model: Any) -> Any:
+        return model.features.names

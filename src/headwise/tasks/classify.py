@@ -1,0 +1,42 @@
+"""Classification: one of several labels for each text."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.baseline import NAME, fit_baseline
+from headwise.models.classifier import Model
+from headwise.models.model_config import LABEL_SECTIONS
+from headwise.tasks.labels import LabelTask
+from headwise.tasks.task import Settings, new_text_model, text_defaults
+from headwise.train.fit import label_names, targets_of
+from headwise.train.recipe import Recipe
+
+
+class Classify(LabelTask):
+    """One of several labels for each text."""
+
+    name = "classify"
+    title, purpose = "text classifier", "text classification"
+    model = Model
+    sections = LABEL_SECTIONS
+    in_python = True
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        labels = label_names(item.label for item in parts.train)
+        return new_text_model(lambda words: Model(recipe.model, words, labels), parts, recipe, vectors)
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        train, dev = (
+            ([item.text for item in own], targets_of(own, model.labels)) for own in (parts.train, parts.dev)
+        )
+        linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer)
+        return None if linear is None else (NAME, linear.predict([item.text for item in parts.test]))

@@ -1,0 +1,129 @@
+"""LabelTask: what the tasks have in common that give an item one of several labels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.models.model_config import ModelConfig
+from headwise.predictions.predictor import LabelPredictor
+from headwise.report.labels import Evaluation, evaluate_labels
+from headwise.report.rival import Rival
+from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, reading_lines
+from headwise.scores.metrics import compare, score
+from headwise.tasks.task import Task, where
+from headwise.train.classification import ClassificationObjective, finish_labels
+from headwise.train.fit import targets_of
+from headwise.train.fitted import Finished, Fitted
+
+WITH_BASELINE = ("accuracy", "accuracy_interval", "macro_f1")
+
+
+class LabelTask(Task):
+    """One of several labels for each item."""
+
+    predictor = LabelPredictor
+
+    def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
+        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        return ClassificationObjective(model, train, dev)
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return finish_labels(objective)
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return "accuracy"
+
+    def told(self, fitted: Fitted[Any]) -> list[str]:
+        return [*expert_told(fitted.model), calibration_told(fitted)]
+
+    def judge(self, model: Any, items: Any) -> Evaluation:
+        return evaluate_labels(model, items, targets_of(items, model.labels))
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        """The name of a linear baseline, and the label numbers of the test items by it."""
+        raise NotImplementedError
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        found = self.guesses(parts, model)
+        if found is None:
+            return None
+        name, guessed = found
+        targets = targets_of(parts.test, model.labels)
+        return label_rival(name, guessed, targets, model.labels, judged.predicted)
+
+    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+        if model.expert is None:
+            return {}
+        logits = model.outputs_of(model.encoded(items))
+        targets = targets_of(items, model.labels)
+        return {"encoder_alone": label_rival("encoder alone", logits.argmax(axis=1), targets, model.labels)}
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        of = self.kind.nouns.many
+        return Sheet(
+            (
+                Line("accuracy", "accuracy", interval="accuracy_interval", card=True),
+                Line("macro F1", "macro_f1", card=True),
+                Line("log loss", "log_loss", "nats", rivals=False),
+                Line("calibration error", "calibration_error", rivals=False),
+                *reading_lines(of),
+            ),
+            of,
+            Each("labels", "label", "label", ("texts", of), RATES),
+            Ahead("accuracy", "McNemar p"),
+            confusion="confusion",
+        )
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        found = []
+        for number in judged.worst(targets_of(data.items, model.labels), count):
+            guess = int(judged.predicted[number])
+            found.append(
+                {
+                    "where": where(data, number),
+                    "label": data.items[number].label,
+                    "predicted": model.labels[guess],
+                    "probability": float(judged.probabilities[number, guess]),
+                    "text": self.kind.show(data.items[number]),
+                }
+            )
+        return found
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        chance = f"{100 * mistake['probability']:.1f} %"
+        return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
+
+
+def label_rival(
+    name: str,
+    guessed: np.ndarray,
+    targets: np.ndarray,
+    labels: Sequence[str],
+    predicted: np.ndarray | None = None,
+) -> Rival:
+    """A rival with these label numbers, compared with those of a model if they are given."""
+    scores = asdict(score(guessed, targets, labels))
+    difference = None if predicted is None else asdict(compare(predicted, guessed, targets))
+    return Rival(name, {key: scores[key] for key in WITH_BASELINE}, difference)
+
+
+def expert_told(model: Any) -> list[str]:
+    """What there is to say of a linear expert, if there is one."""
+    if model.expert is None:
+        return []
+    return [
+        f"A linear expert on {len(model.expert.keys):,} words and word pairs stands beside the encoder; "
+        f"dev gives it the weight {model.expert_weight:.2f} (--expert.kind none leaves it out)."
+    ]
+
+
+def calibration_told(fitted: Fitted[Any]) -> str:
+    """How well the probabilities were calibrated."""
+    before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
+    return (
+        f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration error "
+        f"of the encoder before {before}, of the whole model now {after}."
+    )

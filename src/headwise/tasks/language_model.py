@@ -1,0 +1,150 @@
+"""Language modelling: the next character, word or byte of a text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from headwise.data.kind import Kind
+from headwise.data.kinds.stream import StreamKind
+from headwise.data.parts import Parts
+from headwise.data.streams import Stream
+from headwise.encoders import ENCODERS
+from headwise.encoders.base import causal_settings
+from headwise.errors import ConfigError
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.layers.causal import check_causal
+from headwise.layers.language import window_count
+from headwise.models.language_model import LanguageModel
+from headwise.models.model_config import ModelConfig
+from headwise.report.remarks import Remark
+from headwise.report.rival import Rival
+from headwise.report.sheet import Line, Sheet
+from headwise.scores.language import LanguageScores
+from headwise.tasks.task import Settings, Task
+from headwise.train.fitted import Finished
+from headwise.train.language import LanguageObjective
+from headwise.train.recipe import Recipe
+
+BASELINE = "frequencies alone"
+
+
+class Language(Task):
+    """The next symbol of a text."""
+
+    name = "language-model"
+    title, purpose = "language model", "language modelling"
+    model = LanguageModel
+    sections = ("encoder", "language")
+    encoder = "transformer"
+    """The Multi-Scale Transformer looks to both sides."""
+    predictor = None
+    answered_file = "OTHER_TEXT"
+    usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
+    advice = "train longer, on more text"
+
+    def kind_for(self, config: ModelConfig) -> Kind[Any]:
+        own = config.language
+        if own.unit == "bytes":
+            return StreamKind(unit="bytes")
+        return StreamKind(unit=own.unit, max_symbols=own.max_symbols, min_count=own.min_count)
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Encoders that look back, and epochs of at most a million symbols."""
+        return {
+            "encoder": {"name": encoder, **causal_settings(ENCODERS[encoder][1])},
+            "language": {"windows": min(2_000, -(-items // 512))},
+            "train": {
+                "epochs": 10 if items < 5_000_000 else 20,
+                "learning_rate": 3e-3,
+                "schedule": "cosine",
+                "batch_texts": 8,
+                "score": "loss",
+            },
+        }
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.vectors.file:
+            raise ConfigError(
+                "--vectors are of words, but a language model learns the vectors of its symbols"
+            )
+
+    def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
+        check_causal(recipe.model.encoder)
+        language, length = recipe.model.language, len(parts.train)
+        sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]
+        sizes += [f"{len(parts.test):,} test"] if len(parts.test) else []
+        windows, size = window_count(length, language), min(language.context, length)
+        return [
+            Remark(f"{', '.join(sizes)} {language.unit}"),
+            Remark(f"an epoch is {windows:,} windows of {size:,} {language.unit}"),
+        ]
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        return LanguageModel(recipe.model, parts.train.symbols), None
+
+    def objective(self, model: Any, parts: Parts[Any]) -> LanguageObjective:
+        return LanguageObjective(model, parts.train, parts.dev)
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return Finished(model.score(parts.dev).to_json())
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return "perplexity" if config.language.unit == "words" else "bits"
+
+    def unit(self, parts: Parts[Any]) -> str:
+        return "windows"
+
+    def judge(self, model: Any, items: Any) -> LanguageScores:
+        return model.score(items)
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        return Rival(BASELINE, frequencies(parts.train, parts.test).to_json())
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        unit = str(scores.get("unit", "symbols"))
+        measure, form = ("perplexity", "three") if unit == "words" else ("bits", "three")
+        one = unit.removesuffix("s")
+        return Sheet(
+            (
+                Line(f"{measure} per {one}", f"{measure}_per_{one}", form, card=True),
+                Line(f"nats per {one}", "loss", "three", card=True),
+                Line(unit, "symbols", "count", card=True),
+                Line("  unknown", "unknown_symbols", "count"),
+            ),
+            unit,
+            lower=True,
+        )
+
+    def likeness(self, model: Any) -> Any:
+        return model.symbols
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        """Nothing: symbols that the model does not know are told of in the report."""
+
+    def refuse_prediction(self) -> ConfigError:
+        return ConfigError(
+            "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate "
+            "says how well it predicts a text"
+        )
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        if count:
+            raise ConfigError("--errors shows labels that are wrong, and a language model gives none")
+        return []
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        return ""
+
+
+def frequencies(train: Stream, test: Stream) -> LanguageScores:
+    """How well a text is predicted by the frequencies of symbols in another (each counted once more)."""
+    seen, wanted = (
+        torch.bincount(torch.from_numpy(text.ids.astype("int64")), minlength=len(train.symbols)).double()
+        for text in (train, test)
+    )
+    chances = (seen + 1) / (seen + 1).sum()
+    nats = float(-(wanted * chances.log()).sum())
+    return LanguageScores(train.symbols.unit, len(test), nats, test.unknown)

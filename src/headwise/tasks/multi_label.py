@@ -1,0 +1,163 @@
+"""Multi-label classification: any number of labels for each text."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.data.errors import DataError
+from headwise.data.label_flags import labelled
+from headwise.data.label_set import separator_for
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.one_vs_rest import NAME, fit_label_set_baseline
+from headwise.models.label_set_model import LabelSetModel
+from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.predictions.label_sets import LabelSetPredictor
+from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
+from headwise.report.rival import Rival
+from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
+from headwise.scores.label_set_metrics import compare_sets, label_set_scores
+from headwise.tasks.labels import calibration_told, expert_told
+from headwise.tasks.task import Settings, Task, names_of, new_text_model, text_defaults, where
+from headwise.train.fit import label_names
+from headwise.train.fitted import Finished, Fitted
+from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
+from headwise.train.recipe import Recipe
+
+SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
+"""The scores that stand beside each other in a report."""
+
+
+class MultiLabel(Task):
+    """Any number of labels for each text."""
+
+    name = "multi-label"
+    title, purpose = "multi-label text classifier", "any number of labels for each text"
+    model = LabelSetModel
+    sections = (*LABEL_SECTIONS, "thresholds")
+    in_python = True
+    predictor = LabelSetPredictor
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """As for one label; what is best on dev is the F1 of the sets, or of few texts the loss."""
+        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        own["train"] |= {"score": "loss" if items < 5_000 else "f1"}
+        return own
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        labels = label_names(names_of(parts))
+        separator = separator_for(recipe.data, labels)
+        return new_text_model(
+            lambda words: LabelSetModel(recipe.model, words, labels, separator=separator),
+            parts,
+            recipe,
+            vectors,
+        )
+
+    def objective(self, model: Any, parts: Parts[Any]) -> LabelSetObjective:
+        train, dev = ((own, indicators(own, model.labels)) for own in (parts.train, parts.dev))
+        return LabelSetObjective(model, train, dev)
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return finish_label_sets(objective)
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return "f1"
+
+    def told(self, fitted: Fitted[Any]) -> list[str]:
+        model = fitted.model
+        thresholds = (
+            f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
+            f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
+        )
+        return [*expert_told(model), f"{calibration_told(fitted)} {thresholds}"]
+
+    def judge(self, model: Any, items: Any) -> LabelSetEvaluation:
+        return evaluate_label_sets(model, items, indicators(items, model.labels))
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        """TF-IDF + one SVM a label, its thresholds tuned on dev as the model's."""
+        all_parts = (parts.train, parts.dev, parts.test)
+        read = [([item.text for item in own], indicators(own, model.labels)) for own in all_parts]
+        config = model.config
+        linear = fit_label_set_baseline(
+            read[0], read[1], tokenizer=config.words.tokenizer, min_texts=config.thresholds.min_texts
+        )
+        if linear is None:
+            return None
+        scores, targets = linear.scores(read[2][0]), read[2][1]
+        found = label_set_scores(scores, linear.thresholds, targets, model.labels)
+        difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
+        return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        of = self.kind.nouns.many
+        return Sheet(
+            (
+                Line("micro F1", "micro_f1", interval="micro_f1_interval", card=True),
+                Line("macro F1", "macro_f1", interval="macro_f1_interval", card=True),
+                Line("all labels right", "subset_accuracy", interval="subset_accuracy_interval", card=True),
+                Line("ranking precision", "ranking", interval="ranking_interval"),
+                Line("mean average precision", "mean_average_precision", card=True),
+                Line("log loss", "log_loss", "label nats", rivals=False),
+                Line("calibration error", "calibration_error", rivals=False),
+                *reading_lines(of),
+            ),
+            of,
+            Each(
+                "labels",
+                "label",
+                "label",
+                ("texts", of),
+                (
+                    *RATES,
+                    Line("average precision", "average_precision"),
+                    Line("threshold", "threshold", "two"),
+                ),
+            ),
+        )
+
+    def likeness(self, model: Any) -> Any:
+        return model.labels
+
+    def options(self, model: Any, options: Any) -> Any:
+        if options.label_separator is None and options.label_columns is None:
+            return replace(options, label_separator=model.separator)
+        return options
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        if not labelled(data.columns):
+            raise DataError(
+                "HW163",
+                f"the format {data.format} has no labels",
+                expected="labelled texts",
+                advice="headwise predict labels them",
+                path=data.path,
+            )
+        super().check_answers(model, data, where)
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        targets = indicators(data.items, model.labels)
+        found = []
+        for number in judged.worst(targets, count):
+            wrong = np.flatnonzero(judged.given[number] != targets[number]).tolist()
+            found.append(
+                {
+                    "where": where(data, number),
+                    "labels": list(data.items[number].labels),
+                    "predicted": [model.labels[n] for n in np.flatnonzero(judged.given[number]).tolist()],
+                    "wrong": {model.labels[n]: float(judged.probabilities[number, n]) for n in wrong},
+                    "text": self.kind.show(data.items[number]),
+                }
+            )
+        return found
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        true, given = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
+        each = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
+        return f"{true} taken for {given} ({each})"

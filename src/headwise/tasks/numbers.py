@@ -1,0 +1,98 @@
+"""NumberTask: what the tasks have in common that give an item a number."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.layers.regress import Scale
+from headwise.models.model_config import ModelConfig
+from headwise.predictions.numbers import NumberPredictor
+from headwise.report.numbers import NumberEvaluation, evaluate_numbers
+from headwise.report.rival import Rival
+from headwise.report.sheet import Ahead, Line, Sheet, reading_lines
+from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
+from headwise.tasks.task import Task, check_labelled, new_text_model, where
+from headwise.train.fitted import Finished
+from headwise.train.recipe import Recipe
+from headwise.train.regression import RegressionObjective
+
+
+class NumberTask(Task):
+    """A number for each item."""
+
+    predictor = NumberPredictor
+
+    def targets(self, items: Any) -> np.ndarray:
+        """The true numbers of items, `[items]`."""
+        return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        scale = Scale.of(self.targets(parts.train))
+        return new_text_model(lambda words: self.model(recipe.model, words, scale), parts, recipe, vectors)
+
+    def objective(self, model: Any, parts: Parts[Any]) -> RegressionObjective:
+        train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
+        return RegressionObjective(model, train, dev)
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return Finished(dict(objective.evaluate()))
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return "mae"
+
+    def judge(self, model: Any, items: Any) -> NumberEvaluation:
+        return evaluate_numbers(model, items, self.targets(items))
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        """The name of a linear baseline, and the numbers of the test items by it."""
+        raise NotImplementedError
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        found = self.guesses(parts, model)
+        if found is None:
+            return None
+        name, guessed = found
+        targets = self.targets(parts.test)
+        difference = asdict(compare_errors(judged.predicted, guessed, targets))
+        return Rival(name, rival_scores(score_numbers(guessed, targets)), difference)
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        of = self.kind.nouns.many
+        return Sheet(
+            (
+                Line("mean absolute error", "mae", "figure", card=True),
+                Line("root mean squared error", "rmse", "figure", card=True),
+                Line("Pearson correlation", "pearson", "three", "pearson_interval", card=True),
+                Line("Spearman correlation", "spearman", "three", card=True),
+                Line("variance explained", "r2", "three", rivals=False),
+                *reading_lines(of),
+            ),
+            of,
+            ahead=Ahead(form="figure"),
+            lower=True,
+        )
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        check_labelled(data)
+        self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        targets = self.targets(data.items)
+        return [
+            {
+                "where": where(data, number),
+                "number": float(targets[number]),
+                "predicted": float(judged.predicted[number]),
+                "text": self.kind.show(data.items[number]),
+            }
+            for number in judged.worst(targets, count)
+        ]
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        return f"{mistake['number']:g} taken for {mistake['predicted']:.4g}"

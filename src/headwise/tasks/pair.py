@@ -1,0 +1,56 @@
+"""Classification of text pairs: paraphrase or not, entailment, an answer to a question."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.pair_baseline import NAME, fit_pair_baseline
+from headwise.models.model_config import LABEL_SECTIONS
+from headwise.models.pair_model import PairModel
+from headwise.tasks.labels import LabelTask
+from headwise.tasks.task import Settings, new_text_model, text_defaults
+from headwise.train.fit import label_names, targets_of
+from headwise.train.recipe import Recipe
+
+
+class PairLabels(LabelTask):
+    """One of several labels for each pair of texts."""
+
+    name = "pair"
+    title, purpose = "classifier of text pairs", "classification of text pairs"
+    model = PairModel
+    sections = (*LABEL_SECTIONS, "pair")
+    new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
+    usage = (
+        "On the command line, a csv, tsv or jsonl file with two columns of texts, named as in the training "
+        "file or as\nusual (`premise` and `hypothesis`, say):"
+    )
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        return pair_defaults(items, vectors=vectors, encoder=encoder)
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        labels = label_names(item.label for item in parts.train)
+        return new_text_model(lambda words: PairModel(recipe.model, words, labels), parts, recipe, vectors)
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer)
+        return None if linear is None else (NAME, linear.predict(parts.test))
+
+
+def pair_defaults(items: int, *, vectors: bool, encoder: str) -> Settings:
+    """What holds between two texts is harder to learn than what one is about: more and slower steps."""
+    settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+    settings["words"]["dropout"] = 0.3
+    settings["model"] = {"readout": "max"}
+    settings["classifier"] = {"hidden": 300, "dropout": 0.3, "normalize": "layer"}
+    settings["pair"] = {"features": "product"}
+    settings["expert"] = {"max_features": 100_000}  # it has four weights a label for each
+    settings["train"] |= {"epochs": 10 if items < 20_000 else 6, "batch_texts": 32, "score": "loss"}
+    return settings

@@ -1,0 +1,36 @@
+"""Scores of text pairs: how similar two texts are, say."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_ridge
+from headwise.models.model_config import TEXT_SECTIONS
+from headwise.models.pair_model import PairScorer
+from headwise.tasks.numbers import NumberTask
+from headwise.tasks.pair import PairLabels, pair_defaults
+from headwise.tasks.task import Settings
+
+
+class PairScores(NumberTask):
+    """A number for each pair of texts."""
+
+    name = "pair-score"
+    title, purpose = "model of text pairs", "a score for each pair of texts"
+    model = PairScorer
+    sections = (*TEXT_SECTIONS, "pair", "regressor")
+    new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
+    usage = PairLabels.usage
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """As for the labels of pairs; the regressor takes the classifier's place."""
+        own = pair_defaults(items, vectors=vectors, encoder=encoder)
+        del own["expert"]
+        own["regressor"] = own.pop("classifier")
+        return own
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
+        linear = fit_pair_ridge(train, dev, tokenizer=model.config.words.tokenizer)
+        return None if linear is None else (SCORE_NAME, linear.predict(parts.test))

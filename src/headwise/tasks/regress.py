@@ -1,0 +1,38 @@
+"""Regression: a number for each text, such as a rating or a price."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.linear.number_baseline import NAME, fit_number_baseline
+from headwise.models.model_config import TEXT_SECTIONS
+from headwise.models.regressor import Regressor
+from headwise.tasks.numbers import NumberTask
+from headwise.tasks.task import Settings, text_defaults
+
+
+class Regress(NumberTask):
+    """A number for each text."""
+
+    name = "regress"
+    title, purpose = "regressor of texts", "a number for each text"
+    model = Regressor
+    sections = (*TEXT_SECTIONS, "regressor")
+    in_python = True
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """As for labels, with the regressor in the classifier's place."""
+        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del own["classifier"]
+        own["regressor"] = {"hidden": 300 if vectors else 128, "normalize": "layer"}
+        own["model"] = {"readout": "mean,max"}
+        own["train"] |= {"score": "loss"}
+        return own
+
+    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+        read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]
+        train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
+        found = fit_number_baseline(train, dev, read[2], tokenizer=model.config.words.tokenizer)
+        return None if found is None else (NAME, found)

@@ -1,0 +1,155 @@
+"""Sequence labelling: a tag for each word, such as the names in a text or its parts of speech."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from headwise.data.errors import DataError
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.features.alphabet import Alphabet
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.linear.tag_baseline import NAME, MemoryTagger
+from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
+from headwise.models.tag_model import TagModel
+from headwise.predictions.tags import TagPredictor
+from headwise.report.remarks import Remark
+from headwise.report.rival import Rival
+from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
+from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags
+from headwise.scores.scheme_check import Detection, detect_scheme
+from headwise.scores.schemes import convert
+from headwise.tasks.task import Settings, Task, new_text_model, text_defaults
+from headwise.train.fitted import Finished
+from headwise.train.recipe import Recipe
+from headwise.train.tagging import TaggingObjective
+
+_CONTEXT = 6  # words shown on either side of an error
+
+
+class Tag(Task):
+    """A tag for each word of a sentence."""
+
+    name = "tag"
+    title, purpose = "tagger", "sequence labelling"
+    model = TagModel
+    sections = (*TEXT_SECTIONS, "characters", "tagger")
+    in_python = True
+    predictor = TagPredictor
+    answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Every word of a sentence is an example, so fewer sentences are enough."""
+        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del own["classifier"], own["model"]
+        own["words"] |= {"dropout": 0.3, "min_count": 1}
+        own["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
+        return own
+
+    def suggested(self, parts: Parts[Any]) -> Settings:
+        return {"train": {"score": self._score(parts)}}
+
+    def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
+        found = _scheme(parts)
+        scheme = Remark(f"tag scheme {found.scheme} guessed ({found.reason})")
+        return [scheme, *super().announce(parts, recipe)]
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        config, scheme = recipe.model, _scheme(parts).scheme
+        tags = {tag for own in parts.train for tag in own.tags}
+        if scheme != "plain":
+            tags = {tag for own in parts.train for tag in convert(own.tags, config.tagger.scheme)}
+        names = sorted(tags, key=lambda tag: (tag != "O", tag))
+        words = (word for own in parts.train for word in own.tokens)
+        alphabet = Alphabet.build(words, min_count=config.characters.min_count)
+        return new_text_model(
+            lambda known: TagModel(config, known, names, scheme, alphabet), parts, recipe, vectors
+        )
+
+    def objective(self, model: Any, parts: Parts[Any]) -> TaggingObjective:
+        return TaggingObjective(model, parts.train, parts.dev)
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return Finished(evaluate_tags(model, parts.dev).to_json())
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return self._score(parts)
+
+    def judge(self, model: Any, items: Any) -> TagEvaluation:
+        return evaluate_tags(model, items)
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        """The memory of the training words."""
+        memory = MemoryTagger(parts.train, model.written).predict(parts.test)
+        tokens, entities = judge_tags(memory, parts.test, model.written)
+        scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
+        if entities is not None:
+            keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
+            scores["entities"] = {key: getattr(entities, key) for key in keys}
+        difference = compare_taggers(judged.predicted, memory, parts.test, model.written)
+        return Rival(NAME, scores, asdict(difference))
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        of = self.kind.nouns.many
+        counts = (
+            Line("unknown words", "unknown_words", rivals=False),
+            Line(of, "tokens.texts", "count", rivals=False),
+            Line("words", "tokens.words", "count", rivals=False),
+        )
+        bounds = "tokens.accuracy_interval"
+        accuracy = Line("accuracy of words", "tokens.accuracy", interval=bounds, card=True)
+        if lookup(scores, "entities") is None:
+            lines = (accuracy, Line("macro F1", "tokens.macro_f1", card=True), *counts)
+            return Sheet(lines, of, Each("tokens.tags", "tag", "tag", ("words", "words"), RATES))
+        lines = (
+            Line("F1 of spans", "entities.f1", interval="entities.f1_interval", card=True),
+            Line("precision", "entities.precision"),
+            Line("recall", "entities.recall"),
+            Line("macro F1", "entities.macro_f1"),
+            accuracy,
+            Line("spans", "entities.spans", "count", rivals=False),
+            Line("  predicted", "entities.predicted", "count", rivals=False),
+            *counts,
+        )
+        return Sheet(lines, of, Each("entities.types", "type", "type", ("spans", "spans"), RATES))
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        """Tags that the model does not have count as wrong."""
+        if not data.items:
+            raise DataError("HW103", "no tagged sentences", path=data.path)
+
+    def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
+        return self.kind.rows_or_texts(path, reading)  # type: ignore[attr-defined]
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        found = []
+        for number, word in judged.worst(data.items, count):
+            own = data.items[number]
+            found.append(
+                {
+                    "where": data.where(number, word),
+                    "word": own.tokens[word],
+                    "tag": own.tags[word],
+                    "predicted": judged.predicted[number][word],
+                    "probability": float(judged.probabilities[number][word]),
+                    "text": " ".join(own.tokens[max(0, word - _CONTEXT) : word + _CONTEXT + 1]),
+                }
+            )
+        return found
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        chance = f"{100 * mistake['probability']:.1f} %"
+        return f"{mistake['word']}: {mistake['tag']} taken for {mistake['predicted']} ({chance})"
+
+    @staticmethod
+    def _score(parts: Parts[Any]) -> str:
+        """The dev score that such taggers are chosen by."""
+        return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
+
+
+def _scheme(parts: Parts[Any]) -> Detection:
+    """The tag scheme of the training file."""
+    whole = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
+    return detect_scheme(own.tags for own in whole)

@@ -1,0 +1,288 @@
+"""What a task is: from items of a kind to answers, with everything that is its own.
+
+Training, evaluating, predicting and reporting are written once over this (`headwise.verbs`); a task says
+how its model is built, what it learns, what is fitted after the last epoch, what it is compared with, how
+it is judged, and which rows its report and its predictions have.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from headwise.data.answers import check_known
+from headwise.data.errors import DataError
+from headwise.data.kind import Kind
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
+from headwise.encoders.base import text_settings
+from headwise.encoders.trees import needs_trees
+from headwise.errors import ConfigError
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.model_config import ModelConfig, encoder_name
+from headwise.predictions.predictor import Predictor
+from headwise.report.remarks import Remark
+from headwise.report.rival import Rival
+from headwise.report.sheet import Sheet
+from headwise.tasks.long_texts import long_texts
+from headwise.train.fit import new_vocabulary, start_from_vectors
+from headwise.train.fitted import Finished, Fitted
+from headwise.train.objective import Objective
+from headwise.train.recipe import Recipe
+
+DEFAULT_ENCODER = "ms-transformer"
+Settings = dict[str, dict[str, Any]]
+
+
+class Task(ABC):
+    """What one task does; made without arguments, and without a state."""
+
+    name: ClassVar[str]
+    """Its key in `TASKS`, and in `KINDS`."""
+    title: ClassVar[str]
+    """What its models are called: `text classifier`."""
+    purpose: ClassVar[str]
+    """What they do, in a few words."""
+    model: ClassVar[type[Any]]
+    """The class of its models."""
+    sections: ClassVar[tuple[str, ...]]
+    """The sections of its settings."""
+    encoder: ClassVar[str] = DEFAULT_ENCODER
+    """The encoder that it begins with."""
+    predictor: ClassVar[type[Predictor] | None]
+    """How its predictions are made and written down; None where it makes none."""
+    new_file: ClassVar[str] = "NEW_TEXTS"
+    """What to call a file to predict."""
+    answered_file: ClassVar[str] = "LABELLED_TEXTS"
+    """What to call a file with true answers."""
+    predictions: ClassVar[str] = "predictions.csv"
+    """What to call a file of predictions."""
+    usage: ClassVar[str] = "On the command line, one text a line:"
+    """How to use a model, for its card."""
+    example_file: ClassVar[str] = "texts.txt"
+    """A file to predict, for its card."""
+    in_python: ClassVar[bool] = False
+    """Whether its models predict plain texts, for its card."""
+    advice: ClassVar[str] = (
+        "try pretrained word vectors (--vectors FILE), more labelled texts, or use the baseline"
+    )
+    """What to do where the baseline is better."""
+
+    @property
+    def kind(self) -> Kind[Any]:
+        """What it reads."""
+        return KINDS[self.name]
+
+    def kind_for(self, config: ModelConfig) -> Kind[Any]:
+        """What it reads with these settings."""
+        return self.kind
+
+    # Settings -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Sensible settings for a number of training items.
+
+        Args:
+            items: How many there are.
+            vectors: Whether there are pretrained vectors.
+            encoder: Its name. Encoders other than ours keep what their papers say, but for the width.
+        """
+
+    def suggested(self, parts: Parts[Any]) -> Settings:
+        """Settings that the data suggest, over those by size."""
+        return {}
+
+    def check(self, recipe: Recipe) -> None:  # noqa: B027 - most tasks have nothing to check
+        """Check that settings make sense for the task, before anything is read.
+
+        Raises:
+            ConfigError: They do not.
+        """
+
+    def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
+        """What there is to say of data and settings before training."""
+        found = [Remark(parts.sizes)]
+        kind, config = parts.kind, recipe.model
+        if not kind.sides:
+            return found
+        items = [*parts.train, *parts.dev, *parts.test]
+        if needs_trees(config.encoder) and config.syntax.pipeline is None:
+            bare = sum(not kind.has_heads(item) for item in items)
+            if bare:
+                have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
+                found.append(Remark(f"{have} (see --heads and --syntax.pipeline)"))
+        return [*found, *long_texts(config, kind, items)]
+
+    def shape(self, config: ModelConfig) -> str:
+        """The model in a few words."""
+        encoder = config.encoder
+        names = [name for name in ("width", "layers", "heads") if hasattr(encoder, name)]
+        shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
+        return f"{encoder_name(encoder)} ({shape})"
+
+    # Training -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        """An untrained model for these data, with the pretrained vectors in place, and how many of the
+        training words have one."""
+
+    @abstractmethod
+    def objective(self, model: Any, parts: Parts[Any]) -> Objective:
+        """What the model learns."""
+
+    @abstractmethod
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        """Fit on dev what is fitted after the last epoch: calibration, expert, thresholds."""
+
+    @abstractmethod
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        """The dev score that is shown after each epoch."""
+
+    def unit(self, parts: Parts[Any]) -> str:
+        """What is trained on, for the progress: texts, pairs, windows."""
+        return parts.kind.nouns.many
+
+    def told(self, fitted: Fitted[Any]) -> list[str]:
+        """What there is to say of a trained model before its scores."""
+        return []
+
+    # Judging ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def judge(self, model: Any, items: Any) -> Any:
+        """Let a model answer items, and compare with their true answers: an evaluation with a `to_json`."""
+
+    @abstractmethod
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+        """A simple model on the same test items, compared with the model item by item; None where there is
+        nothing to fit it on.
+
+        Args:
+            parts: Training, dev and test data.
+            model: The model.
+            judged: Its evaluation on the test items.
+        """
+
+    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+        """What else stands beside a model in the report, by its name in the metrics."""
+        return {}
+
+    @abstractmethod
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        """The rows of the report on an evaluation, which is given as JSON."""
+
+    @abstractmethod
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        """What the model is surest of and wrong about in a file, the surest first, as JSON: at least
+        `where` and `text`."""
+
+    @abstractmethod
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        """What is wrong, in words."""
+
+    # Files to judge and to predict --------------------------------------------------------------------
+
+    def likeness(self, model: Any) -> Any:
+        """What a file must fit to be read for a model (see `headwise.data.kind.Kind.likeness`)."""
+        return None
+
+    def options(self, model: Any, options: Any) -> Any:
+        """How a file is read for a model, where the user has said nothing else."""
+        return options
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        """Check that a model may be judged on a file.
+
+        Raises:
+            DataError: It has no answers, or such as the model does not give.
+        """
+        check_labelled(data)
+        check_known(model.labels, data, where)
+
+    def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
+        """The records of a file to predict."""
+        return self.kind_for(model.config).rows(path, options(), like=self.likeness(model))
+
+    def refuse_prediction(self) -> ConfigError:
+        """What to say where the task makes no predictions."""
+        return ConfigError(f"{self.title}s predict nothing")
+
+
+def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any]) -> Settings:
+    """What models of labelled texts begin with.
+
+    Args:
+        items: Training texts.
+        vectors: Whether there are pretrained vectors.
+        encoder: Its name.
+        config: The class of its configuration.
+    """
+    small, large = items < 5_000, items > 50_000
+    width, heads, layers = (300, 10, 3) if vectors else (128, 4, 2)
+    own = text_settings(config, width, heads, layers)
+    readout = own.pop("readout", None)
+    settings: Settings = {
+        "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
+        "encoder": {"name": encoder, "width": width, **own},
+        "classifier": {"hidden": 128, "dropout": 0.3},
+        "model": {} if readout is None else {"readout": readout},
+        "train": {
+            # About as many updates for every size: word vectors that begin at random need them.
+            "epochs": 25 if small else 3 if large else 4,
+            "batch_texts": 16 if small else 32,
+            "vectors_learning_rate": 5e-3,
+            # A few hundred dev texts tell losses apart better than they tell accuracies apart.
+            "score": "loss" if small else "accuracy",
+        },
+    }
+    if vectors:
+        settings["words"]["dropout"] = 0.5
+        settings["classifier"] = {"hidden": 300, "dropout": 0.5, "normalize": "layer"}
+        settings["train"] |= {"epochs": 6 if small else 4, "vectors_learning_rate": 1e-4}
+    else:
+        settings["words"]["vector_size"] = width
+    return settings
+
+
+def new_text_model(
+    make: Callable[[Vocabulary], Any], parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+) -> tuple[Any, Coverage | None]:
+    """A model with the vocabulary of the training texts, and the pretrained vectors in place."""
+    cut = get_tokenizer(recipe.model.words.tokenizer).words
+    texts = (words for item in parts.train for words in parts.kind.words(item, cut))
+    model = make(new_vocabulary(texts, recipe, vectors))
+    return model, start_from_vectors(model, vectors, recipe.train.seed)
+
+
+def check_labelled(data: Any) -> None:
+    """Check that the items of a file have answers.
+
+    Raises:
+        DataError: HW163, its format has none.
+    """
+    if hasattr(data, "columns") and getattr(data.columns, "label", "") is None:
+        raise DataError(
+            "HW163",
+            f"the format {data.format} has no labels",
+            expected="labelled texts",
+            advice="headwise predict labels them",
+            path=data.path,
+        )
+
+
+def where(data: Any, number: int) -> str:
+    """The place of an item in its file."""
+    return f"{data.path}:{data.items[number].line}"
+
+
+def names_of(parts: Parts[Any]) -> Sequence[str]:
+    """The labels of the training file, also where only its dev or test part has them; of data from memory
+    those of training and dev."""
+    if "train" in parts.files:
+        return list(parts.files["train"].labels)
+    return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))

@@ -1,0 +1,150 @@
+"""Score a model on a file with the true answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.config import from_dict
+from headwise.data.parses import ParseReader, parsed
+from headwise.features.parse_cache import trouble_of
+from headwise.features.parse_files import read_parses
+from headwise.features.tokenize import get_tokenizer
+from headwise.predictions.predictor import MANY_UNKNOWN
+from headwise.report.remarks import Remark, on_labels
+from headwise.report.rival import Rival
+from headwise.report.sheet import Sheet, is_number, lookup
+from headwise.store import read_info
+from headwise.tasks import find_task
+from headwise.tasks.task import Task
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import open_model
+
+_MANY_UNKNOWN_SYMBOLS = 0.01
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A model on a file.
+
+    Attributes:
+        task: What the model does.
+        model: Its folder.
+        file: The file as the user named it.
+        evaluation: The scores.
+        baseline: That of the model's training, if this is what it was tested on.
+        mistakes: What the model is surest of and wrong about.
+        remarks: What else there is to say.
+    """
+
+    task: Task
+    model: str
+    file: str
+    evaluation: Any
+    baseline: Rival | None
+    mistakes: list[dict[str, Any]]
+    remarks: list[Remark]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "model": self.model,
+            "file": self.file,
+            **self.evaluation.to_json(),
+            "baseline": None if self.baseline is None else self.baseline.to_json(),
+            "errors": self.mistakes,
+        }
+
+
+def evaluate_file(
+    folder: Path | str,
+    file: Path | str,
+    *,
+    heads: Path | str | None = None,
+    errors: int = 0,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Listener = NOBODY,
+) -> Judgement:
+    """Score a model on a file with the true answers.
+
+    If the file is the one that the model was tested on when it was trained, the simple baseline of that
+    time stands beside it.
+
+    Args:
+        folder: The model's folder.
+        file: The file; "-" is standard input.
+        heads: The syntax of the texts.
+        errors: How many mistakes to give.
+        pipeline: See `headwise.verbs.models.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+    """
+    model = open_model(folder, device, pipeline)
+    task = find_task(model.config.task)
+    kind = task.kind_for(model.config)
+    if heads is not None and not kind.sides:
+        raise kind.refuse_parses()
+    options = task.options(model, from_dict(kind.options, dict(reading or {})))
+    data = kind.read(str(file), options, like=task.likeness(model))
+    reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
+    data = parsed(kind, data, None if heads is None else str(heads), reader)
+    for line in data.notes:
+        listener.note(line)
+    task.check_answers(model, data, str(folder))
+    evaluation = task.judge(model, data.items)
+    mistakes = task.mistakes(model, data, evaluation, errors)
+    info, sha256 = read_info(Path(folder)), kind.fingerprint(data.items).sha256
+    scores = evaluation.to_json()
+    remarks = [
+        *_seen(info, sha256, kind.nouns.many),
+        *_unknown(scores),
+        *on_labels(task.sheet(scores), scores),
+    ]
+    if trouble := trouble_of(model):
+        remarks.append(Remark(trouble, warning=True))
+    rival = _baseline(info, task.sheet(scores)) if sha256 == _print(info, "test") else None
+    return Judgement(task, str(folder), data.path, evaluation, rival, mistakes, remarks)
+
+
+def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:
+    """The baseline of a model's training, if it has the score that models are compared by."""
+    found = info["metrics"].get("baseline")
+    if not isinstance(found, dict) or not is_number(lookup(found, sheet.headline.key)):
+        return None
+    return Rival.from_json(found)
+
+
+def _print(info: Mapping[str, Any], part: str) -> str | None:
+    """What identifies a part of the data that a model was made of."""
+    found = info["data"].get(part)
+    return found.get("sha256") if isinstance(found, dict) else None
+
+
+def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:
+    """A warning where a model is judged on what it was made of."""
+    if sha256 in (_print(info, "train"), _print(info, "file")):
+        text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
+        return [Remark(text, warning=True)]
+    if sha256 == _print(info, "dev"):
+        return [
+            Remark(f"the model was chosen by these {many}: the scores are a little too good", warning=True)
+        ]
+    return []
+
+
+def _unknown(scores: Mapping[str, Any]) -> list[Remark]:
+    """A warning where a model knows few of the words."""
+    share = scores.get("unknown_words")
+    if is_number(share) and share > MANY_UNKNOWN:
+        return [Remark(f"the model does not know {100 * share:.1f} % of the words", warning=True)]
+    symbols, unknown = scores.get("symbols"), scores.get("unknown_symbols")
+    if is_number(symbols) and is_number(unknown) and unknown > _MANY_UNKNOWN_SYMBOLS * symbols:
+        share = 100 * unknown / symbols
+        return [Remark(f"the model does not know {share:.1f} % of the {scores.get('unit')}", warning=True)]
+    return []

@@ -1,0 +1,45 @@
+"""Who is told what a verb does: nobody, unless a terminal listens."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headwise.report.remarks import Remark
+
+Update = Callable[[int, int], None]
+"""Is told how many items are done, and the line of the last."""
+
+
+class Listener:
+    """Hears nothing; to be inherited from by who wants to."""
+
+    def note(self, text: str) -> None:
+        """Is told something of interest."""
+
+    def warn(self, text: str) -> None:
+        """Is told what may be wrong."""
+
+    @contextmanager
+    def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+        """Surrounds a training; what it gives is called with a `headwise.train.loop.Report` after each
+        update and each epoch.
+
+        Args:
+            recipe: The settings.
+            headline: The dev score that matters.
+            unit: What is trained on.
+        """
+        yield lambda _: None
+
+    @contextmanager
+    def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
+        """Surrounds the predictions of a file, of which so many items were `kept` from before."""
+        yield lambda _items, _line: None
+
+    def remark(self, remark: Remark) -> None:
+        """Is told either."""
+        (self.warn if remark.warning else self.note)(remark.text)
+
+
+NOBODY = Listener()

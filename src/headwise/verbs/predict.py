@@ -1,0 +1,166 @@
+"""What a model says of a file, of any size."""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from headwise.attention import compiled
+from headwise.config import from_dict
+from headwise.data.parses import parsed_rows
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.parse_cache import trouble_of
+from headwise.features.parse_files import iterate_parses
+from headwise.predictions.file import (
+    COMPRESSED,
+    Layout,
+    OutputError,
+    choose_form,
+    open_output,
+    telling_failures,
+)
+from headwise.predictions.predictor import Predictor
+from headwise.predictions.resume import Kept, cut_chunks, keep
+from headwise.tasks import find_task
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import open_model
+
+
+def predict_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str | None = None,
+    *,
+    form: str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    batch_tokens: int = 16_384,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Listener = NOBODY,
+) -> int:
+    """Write what a model says of every record of a file, in the same order; memory does not grow with it.
+
+    Args:
+        folder: The model's folder.
+        file: The file; "-" is standard input.
+        output: File for the predictions; standard output by default.
+        form: Format of the predictions, if not that of the output's suffix.
+        resume: Go on with an output that was interrupted.
+        overwrite: Replace an output that exists.
+        heads: The syntax of the texts: as many parses as the file has records.
+        pipeline: See `headwise.verbs.models.open_model`.
+        batch_tokens: Words that the model reads at once: fewer need less memory.
+        device: See `headwise.verbs.models.open_model`.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Returns:
+        How many items were predicted, without those that were kept.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    file, output, reading = Path(file), None if output is None else Path(output), dict(reading or {})
+    if batch_tokens < 1:
+        raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
+    if output is not None:
+        check_output(output, file, resume=resume, overwrite=overwrite)
+    elif resume or overwrite:
+        raise ConfigError("--resume and --overwrite need --output, the file they are about")
+    model = open_model(folder, device, pipeline)
+    task = find_task(model.config.task)
+    if task.predictor is None:
+        raise task.refuse_prediction()
+    kind = task.kind_for(model.config)
+    if heads is not None and not kind.sides:
+        raise kind.refuse_parses()
+    predictor = task.predictor(model, kind.nouns, batch_tokens, reading)
+    form = choose_form(output, form, predictor.forms, predictor.form)
+    rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
+    for line in rows.notes:
+        listener.note(line)
+    parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
+    chunks = cut_chunks(parsed)
+    first = next(chunks)
+    layout = predictor.layout(form, first)
+    start = Kept(0, 0, chain([first], chunks))
+    if resume and output is not None and output.is_file():
+        with telling_failures(output):
+            start = keep(output, layout, start.chunks, predictor.again)
+            os.truncate(output, start.size)
+        listener.note(f"{output}: the first {start.rows:,} records are kept")
+    # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
+    with compiled.waiting() if output is not None else nullcontext():
+        seconds = _write(start, layout, predictor, output, file, listener)
+    for remark in predictor.summary(seconds):
+        listener.remark(remark)
+    if trouble := trouble_of(model):
+        listener.warn(trouble)
+    return predictor.items
+
+
+def _write(
+    start: Kept, layout: Layout, predictor: Predictor, output: Path | None, file: Path, listener: Listener
+) -> float:
+    """Predict and write what is left; if it is interrupted, say how to go on. The seconds that it took."""
+    written, began = start.rows, time.perf_counter()
+    # Predictions on a terminal leave no room for a bar.
+    shown = output is not None or not sys.stdout.isatty()
+    try:
+        with (
+            open_output(output, append=start.size > 0) as target,
+            listener.reading(file, start.rows, shown=shown) as update,
+        ):
+            if not start.size:
+                target.write(layout.header.encode())
+            for chunk in start.chunks:
+                found = predictor.predict([row.item for row in chunk])
+                target.write("".join(map(layout.record, chunk, found)).encode())
+                target.flush()
+                written += len(chunk)
+                update(written, chunk[-1].line)
+    except (KeyboardInterrupt, HeadwiseError):
+        if written and output is not None and layout.resumable and not _compressed(output):
+            listener.warn(
+                f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
+                f"without --overwrite) goes on with {output}"
+            )
+        raise
+    return time.perf_counter() - began
+
+
+def check_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
+    """Nothing is lost by mistake, the input least of all.
+
+    Raises:
+        ConfigError, OutputError: Something would be.
+    """
+    if resume and overwrite:
+        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
+    if resume and _compressed(output):
+        raise OutputError(
+            f"{output}: a compressed output cannot be resumed; begin anew with --overwrite, or write a "
+            "plain file and compress it afterwards",
+            code="HW602",
+        )
+    if not output.exists():
+        return
+    if file.exists() and output.samefile(file):
+        raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
+    if not resume and not overwrite and output.is_file():
+        raise OutputError(
+            f"{output} exists; add --resume to go on with it where it was interrupted, or --overwrite to "
+            "replace it",
+            code="HW601",
+        )
+
+
+def _compressed(path: Path) -> bool:
+    return path.suffix.lower() in COMPRESSED

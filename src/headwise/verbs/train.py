@@ -1,0 +1,212 @@
+"""Train a model on files: files in, a judged model in a folder out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.data.kinds import infer_task
+from headwise.data.parses import NO_PARSES, ParseReader, Parses
+from headwise.data.parts import Parts, read_parts
+from headwise.errors import ConfigError
+from headwise.features.parse_cache import trouble_of
+from headwise.features.parse_files import read_parses
+from headwise.features.tokenize import get_tokenizer
+from headwise.features.vectors import WordVectors
+from headwise.recipe import Sections, build_recipe, choose_settings
+from headwise.report.rival import Rival
+from headwise.store.layout import RUN
+from headwise.store.load import is_ours
+from headwise.store.save import check_target, save_model
+from headwise.tasks import find_task
+from headwise.tasks.task import Task
+from headwise.train.fit import fit
+from headwise.train.fitted import Fitted
+from headwise.train.loop import STATE, remove_run
+from headwise.train.recipe import Recipe
+from headwise.verbs.listener import NOBODY, Listener
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a training came to.
+
+    Attributes:
+        task: What was trained for.
+        fitted: The model and its training.
+        recipe: The settings that were used.
+        parts: The data.
+        test: The model's evaluation on the test data; None where there are none.
+        rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
+            the `encoder_alone`.
+    """
+
+    task: Task
+    fitted: Fitted[Any]
+    recipe: Recipe
+    parts: Parts[Any]
+    test: Any
+    rivals: Mapping[str, Rival]
+
+    def metrics(self) -> dict[str, Any]:
+        """What a model folder says of the model's quality."""
+        found = self.fitted.metrics()
+        if self.test is not None:
+            found["test"] = self.test.to_json()
+        return found | {name: rival.to_json() for name, rival in self.rivals.items()}
+
+
+def train_files(
+    file: Path | str,
+    output: Path | str,
+    *,
+    dev: Path | str | None = None,
+    test: Path | str | None = None,
+    parses: Parses = NO_PARSES,
+    settings: Sequence[Sections] = (),
+    resume: bool = False,
+    overwrite: bool = False,
+    baseline: bool = True,
+    listener: Listener = NOBODY,
+) -> Outcome:
+    """Train a model on a file with the answers, judge it beside a simple baseline, and save it.
+
+    Args:
+        file: The training data; "-" is standard input.
+        output: Folder of the model.
+        dev: Data that choose the best epoch; split off by default.
+        test: Data for the final report; likewise.
+        parses: Files with the syntax of the texts of each.
+        settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
+            ...}}` names the task, which by default is found out from the file.
+        resume: Go on with the interrupted run in the output folder.
+        overwrite: Replace the model in the output folder.
+        baseline: Also fit the baseline.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The data, the settings or the folder cannot be used.
+        TrainingInterrupted: Ctrl-C came; the state is saved.
+    """
+    output, layers = Path(output), tuple(settings)
+    if not any("task" in layer.get("model", {}) for layer in layers):
+        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+        found, why = infer_task(str(file), reading)
+        if why:
+            listener.note(f"task {found} guessed from the file ({why}) - override with --task")
+        layers = ({"model": {"task": found}}, *layers)
+    asked = build_recipe(*layers)
+    task = find_task(asked.model.task)
+    check_output(output, resume=resume, overwrite=overwrite)
+    task.check(asked)
+    kind = task.kind_for(asked.model)
+    if parses != NO_PARSES and not kind.sides:
+        raise kind.refuse_parses()
+    parts = read_parts(
+        kind,
+        str(file),
+        None if dev is None else str(dev),
+        None if test is None else str(test),
+        asked.data,
+        asked.split,
+        parses,
+        ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
+    )
+    recipe, vectors = choose_settings(len(parts.train), layers, task.suggested(parts))
+    for line in parts.notes:
+        listener.note(line)
+    for remark in task.announce(parts, recipe):
+        listener.remark(remark)
+    listener.note(f"{task.shape(recipe.model)}, up to {recipe.train.epochs} epochs, into {output}")
+    outcome = train_parts(
+        parts,
+        recipe,
+        output,
+        vectors=vectors,
+        resume=resume,
+        baseline=baseline,
+        listener=listener,
+    )
+    if trouble := trouble_of(outcome.fitted.model):
+        listener.warn(trouble)
+    return outcome
+
+
+def train_parts(
+    parts: Parts[Any],
+    recipe: Recipe,
+    output: Path,
+    *,
+    vectors: WordVectors | None = None,
+    resume: bool = False,
+    baseline: bool = True,
+    listener: Listener = NOBODY,
+) -> Outcome:
+    """Train a model on data that are read, judge it, and save it in `output`.
+
+    The run's state is kept in `output/training`; it is what `resume` goes on with.
+    """
+    task, folder = find_task(recipe.model.task), output / RUN
+    headline = task.headline(parts, recipe.model)
+    with listener.training(recipe, headline, task.unit(parts)) as report:
+        fitted = fit(task, parts, recipe, folder, vectors=vectors, resume=resume, report=report)
+    outcome = judged(task, parts, recipe, fitted, baseline=baseline)
+    save_model(
+        fitted.model,
+        output,
+        data=prints_of(parts),
+        training=fitted.training(recipe),
+        metrics=outcome.metrics(),
+    )
+    remove_run(folder)  # it is over, and its state many times the model's size
+    return outcome
+
+
+def judged(
+    task: Task, parts: Parts[Any], recipe: Recipe, fitted: Fitted[Any], *, baseline: bool = True
+) -> Outcome:
+    """A trained model on the test data, beside its rivals."""
+    if not len(parts.test):
+        return Outcome(task, fitted, recipe, parts, None, {})
+    test = task.judge(fitted.model, parts.test)
+    rival = task.baseline(parts, fitted.model, test) if baseline else None
+    rivals = {} if rival is None else {"baseline": rival}
+    return Outcome(task, fitted, recipe, parts, test, rivals | task.others(fitted.model, parts.test, test))
+
+
+def prints_of(parts: Parts[Any]) -> dict[str, Any]:
+    """Which data it was: of each part, and of the `file` that training was split from."""
+    prints = parts.fingerprints()
+    if "train" in parts.files:
+        whole = parts.kind.fingerprint(parts.files["train"].items)
+        if whole.sha256 != prints["train"].sha256:
+            prints["file"] = whole
+    return {name: found.to_json() for name, found in prints.items()}
+
+
+def check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
+    """What is there is not lost by mistake, and a run does not fail at its end because of it."""
+    if resume and overwrite:
+        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
+    check_target(output)
+    begun = (output / RUN / STATE).exists()
+    finished = output.exists() and is_ours(output)
+    if resume and not begun:
+        there = "the run is finished" if finished else "there is no interrupted run"
+        raise ConfigError(f"{output}: {there}, so there is nothing to resume; leave out --resume")
+    if not resume and not overwrite and (begun or finished):
+        what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
+        raise ConfigError(
+            f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
+        )
+    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
+    others = [
+        path.name
+        for path in (output / RUN).glob("*")
+        if ".safetensors" not in path.name and not path.name.startswith(".")
+    ]
+    if others:
+        raise ConfigError(
+            f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
+            "give another --output"
+        )

@@ -1,0 +1,190 @@
+"""Files of predictions that were interrupted, wherever that was."""
+
+import json
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from headwise.data.rows import Row
+from headwise.predictions import resume
+from headwise.predictions.resume import cut_chunks
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(resume, "CHUNK_ROWS", 8)
+
+
+@pytest.fixture
+def whole(run, model, table, tmp_path, small_chunks):
+    """Predict 60 rows; returns a function that gives the output of a form as bytes."""
+    table(tmp_path / "in.csv", 60)
+
+    def whole(form: str) -> bytes:
+        code, _, err = run("predict", model, "in.csv", "-o", f"whole.{form}")
+        assert code == 0, err
+        return (tmp_path / f"whole.{form}").read_bytes()
+
+    return whole
+
+
+def test_chunks_are_bounded_by_rows_and_characters(monkeypatch):
+    monkeypatch.setattr(resume, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(resume, "CHUNK_CHARACTERS", 100)
+    lengths = [1] * 9 + [60, 60, 60, 1]
+    rows = [Row(n, {"text": "a" * length}, "a" * length) for n, length in enumerate(lengths)]
+    chunks = list(cut_chunks(iter(rows)))
+    assert [len(chunk) for chunk in chunks] == [4, 4, 3, 2]
+    assert [row for chunk in chunks for row in chunk] == rows
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_cut_off_anywhere(run, model, whole, tmp_path, form):
+    content = whole(form)
+    chance = random.Random(1)
+    # The beginning byte by byte (the header), the odd places, and some anywhere.
+    cuts = {0, 1, 5, content.index(b"\n"), content.index(b"\n") + 1, len(content) - 1, len(content)}
+    cuts |= {at + chance.randint(0, 2) for at in range(len(content)) if content[at : at + 1] == b'"'}
+    cuts = chance.sample(sorted(cuts), min(len(cuts), 25))
+    cuts += [chance.randrange(len(content)) for _ in range(15)]
+    for cut in cuts:
+        (tmp_path / f"out.{form}").write_bytes(content[:cut])
+        code, _, err = run("predict", model, "in.csv", "-o", f"out.{form}", "--resume")
+        assert code == 0, (cut, err)
+        assert (tmp_path / f"out.{form}").read_bytes() == content, cut
+
+
+def test_keeps_whole_chunks(run, model, whole, tmp_path):
+    content = whole("jsonl")
+    cut = sum(map(len, content.splitlines(keepends=True)[:23])) + 4
+    (tmp_path / "out.jsonl").write_bytes(content[:cut])
+    code, _, err = run("predict", model, "in.csv", "-o", "out.jsonl", "--resume")
+    assert code == 0
+    assert "out.jsonl: the first 16 records are kept" in err
+    assert "44 texts predicted" in err
+
+
+def test_nothing_left(run, model, whole, tmp_path):
+    (tmp_path / "out.csv").write_bytes(whole("csv"))
+    code, _, err = run("predict", model, "in.csv", "-o", "out.csv", "--resume")
+    assert code == 0
+    assert "nothing was left to predict" in err
+
+
+def test_without_an_output_resume_begins(run, model, whole, tmp_path):
+    assert run("predict", model, "in.csv", "-o", "out.csv", "--resume")[0] == 0
+    assert (tmp_path / "out.csv").read_bytes() == whole("csv")
+
+
+def test_more_input_than_before(run, model, whole, table, tmp_path):
+    (tmp_path / "out.csv").write_bytes(whole("csv"))
+    table(tmp_path / "in.csv", 70)
+    assert run("predict", model, "in.csv", "-o", "out.csv", "--resume")[0] == 0
+    (tmp_path / "whole.csv").unlink()
+    assert (tmp_path / "out.csv").read_bytes() == whole("csv")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda content: content.replace(b"probability:bad", b"probability:mad", 1), "it begins with"),
+        (lambda content: b"id,text\n" + content.split(b"\n", 1)[1], "it begins with 'id,text'"),
+        (lambda content: b"x", "it begins with 'x'"),
+        (lambda content: content.replace(b"\n3,", b"\n33,", 1), "record 4 is not line"),
+        (lambda content: content + content[-300:].split(b"\n", 1)[1], "more than the 60 rows"),
+        (lambda content: content + b"x", "more than the 60 rows"),
+        (lambda content: content.split(b"\n")[0] + b"\nx", "record 1 is not line 2"),
+    ],
+)
+def test_another_file_is_left_alone(run, model, whole, tmp_path, change, said):
+    changed = change(whole("csv"))
+    (tmp_path / "out.csv").write_bytes(changed)
+    code, _, err = run("predict", model, "in.csv", "-o", "out.csv", "--resume")
+    assert code == 2
+    assert "[HW602]" in err
+    assert said in err
+    assert "--overwrite" in err
+    assert (tmp_path / "out.csv").read_bytes() == changed
+
+
+def test_jsonl_of_another_kind(run, model, whole, tmp_path):
+    lines = whole("jsonl").splitlines(keepends=True)
+    record = json.loads(lines[0])
+    record["probabilities"] = 1
+    for other in (json.dumps(record, ensure_ascii=False).encode() + b"\n", b'{"some": "thing"'):
+        (tmp_path / "out.jsonl").write_bytes(other)
+        code, _, err = run("predict", model, "in.csv", "-o", "out.jsonl", "--resume")
+        assert code == 2
+        assert "HW602" in err
+        assert (tmp_path / "out.jsonl").read_bytes() == other
+
+
+@pytest.mark.parametrize("records", [3, 8, 60])
+def test_another_model_with_the_same_labels(run, save, whole, tmp_path, records):
+    lines = whole("jsonl").splitlines(keepends=True)
+    (tmp_path / "out.jsonl").write_bytes(b"".join(lines[:records]))
+    other = save(["bad", "good"], seed=2)
+    code, _, err = run("predict", other, "in.csv", "-o", "out.jsonl", "--resume")
+    assert code == 2
+    assert "the model gives other probabilities" in err
+
+
+def test_compressed_outputs_cannot_be_resumed(run, model, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    for name in ("out.csv.gz", "out.jsonl.xz"):
+        code, _, err = run("predict", model, "in.csv", "-o", name, "--resume")
+        assert code == 2
+        assert "HW602" in err
+        assert "compressed" in err
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_killed(run, fork, model, table, tmp_path, times):
+    table(tmp_path / "in.csv", 12_000)
+    assert run("predict", model, "in.csv", "-o", "whole.csv")[0] == 0
+    content = (tmp_path / "whole.csv").read_bytes()
+    out = tmp_path / "out.csv"
+    chance = np.random.default_rng()
+    for _ in range(times):
+        began = out.stat().st_size if out.exists() else 0
+        enough = chance.integers(began + 1, max(began + 2, len(content) // 2))
+        process = fork("predict", model, "in.csv", "-o", "out.csv", "--resume")
+        while process.poll() is None and (not out.exists() or out.stat().st_size < enough):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    size = out.stat().st_size
+    assert 0 < size < len(content)
+    assert run("predict", model, "in.csv", "-o", "out.csv", "--resume")[0] == 0
+    assert out.read_bytes() == content
+
+
+def test_stopped_with_control_c(spawn, model, table, tmp_path):
+    table(tmp_path / "in.csv", 120_000)  # more than are done before this process has its turn
+    process = spawn("predict", model, "in.csv", "-o", "out.csv")
+    out = tmp_path / "out.csv"
+    while process.poll() is None and (not out.exists() or out.stat().st_size < 100_000):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"texts; the same command with --resume" in err
+    assert b"Traceback" not in err
+
+
+def test_a_file_of_predictions_waits_for_the_kernels(run, model, table, tmp_path, monkeypatch):
+    """Or what is written before and after an interruption would be computed in different ways."""
+    import headwise.attention.compiled as compiled
+
+    table(tmp_path / "in.csv", 5)
+    found = []
+    kernels = compiled.kernels
+    monkeypatch.setattr(compiled, "kernels", lambda *own: found.append(compiled._waiting) or kernels(*own))
+    assert run("predict", model, "in.csv", "-o", "out.csv")[0] == 0
+    assert set(found) == {1}
+    found.clear()
+    assert run("predict", model, "in.csv")[0] == 0
+    assert set(found) == {0}

@@ -1,0 +1,173 @@
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.options import ReadOptions
+from headwise.data.read import read_rows
+from headwise.data.rows import Row
+from headwise.predictions.file import Layout, OutputError, choose_form, open_output
+
+PROBABILITIES = np.array([0.123456789, 0.876543211])
+
+
+def rows_of(*fields: dict) -> list[Row]:
+    return [Row(line, own, own.get("text", "")) for line, own in enumerate(fields, start=2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("a.csv", "csv"), ("a.TSV", "tsv"), ("a.b.jsonl", "jsonl"), ("a.csv.gz", "csv"), ("a.tsv.xz", "tsv")],
+)
+def test_the_suffix_decides(name, form):
+    assert choose_form(Path(name), None) == form
+    assert choose_form(Path(name), "jsonl") == "jsonl"
+
+
+def test_standard_output_is_csv():
+    assert choose_form(None, None) == "csv"
+    assert choose_form(None, "tsv") == "tsv"
+
+
+@pytest.mark.parametrize("name", ["a", "a.txt", "a.gz", "a.csv.zip"])
+def test_unknown_suffix(name):
+    with pytest.raises(OutputError, match=r"HW605.*csv, .tsv or .jsonl"):
+        choose_form(Path(name), None)
+
+
+def test_csv():
+    rows = rows_of({"id": "1", "text": 'a "b",\nc'})
+    layout = Layout.of("csv", rows, ["x,y", "z"])
+    assert layout.header == 'id,text,prediction,probability,"probability:x,y",probability:z\n'
+    assert layout.record(rows[0], PROBABILITIES) == '1,"a ""b"",\nc",z,0.876543,0.123457,0.876543\n'
+
+
+def test_jsonl():
+    rows = rows_of({"id": 7, "text": "ä", "more": [1, None]})
+    layout = Layout.of("jsonl", rows, ["x", 'y"'])
+    assert layout.header == ""
+    record = layout.record(rows[0], np.array([1e-9, 1 - 1e-9]))
+    assert json.loads(record) == {
+        "id": 7,
+        "text": "ä",
+        "more": [1, None],
+        "prediction": 'y"',
+        "probability": 1,
+        "probabilities": {"x": 1e-9, 'y"': 1},
+    }
+    assert record == (
+        '{"id": 7, "text": "ä", "more": [1, null], "prediction": "y\\"", "probability": 1, '
+        '"probabilities": {"x": 1e-09, "y\\"": 1}}\n'
+    )
+
+
+def test_names_that_are_taken():
+    rows = rows_of({"text": "", "prediction": "", "probability:x": "", "prediction_2": ""})
+    layout = Layout.of("csv", rows, ["x", "y"])
+    assert layout.added == ("prediction_3", "probability", "probability:x_2", "probability:y")
+    assert Layout.of("jsonl", rows, ["x", "y"]).added == ("prediction_3", "probability", "probabilities")
+
+
+def test_fields_of_all_first_records_are_columns():
+    rows = rows_of({"text": "a"}, {"text": "b", "n": 3})
+    layout = Layout.of("csv", rows, ["x", "z"])
+    assert layout.header.startswith("text,n,prediction")
+    assert layout.record(rows[0], PROBABILITIES).startswith("a,,z,")
+    assert layout.record(rows[1], PROBABILITIES).startswith("b,3,z,")
+
+
+def test_a_field_without_a_name_is_a_field():
+    rows = rows_of({"text": "a"}, {"text": "b", "": "c"})
+    with pytest.raises(OutputError, match=r"a field ''"):
+        Layout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
+
+
+def test_a_field_that_comes_later():
+    rows = rows_of({"text": "a"}, {"text": "b", "prediction": "old", "n": "3"})
+    with pytest.raises(OutputError, match=r"HW603.*line 3 .*'prediction'.*--format-out jsonl"):
+        Layout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
+    with pytest.raises(OutputError, match=r"HW603.*line 3 .*'prediction'.*rename"):
+        Layout.of("jsonl", rows[:1], ["x", "z"]).start(rows[1])
+
+
+@pytest.mark.parametrize("text", ["a\tb", "a\nb"])
+def test_tsv_refuses_what_it_cannot_hold(text):
+    rows = rows_of({"text": text})
+    layout = Layout.of("tsv", rows, ["x", "z"])
+    with pytest.raises(OutputError, match=r"HW603.*line 2 .*column 'text'.*--format-out csv"):
+        layout.record(rows[0], PROBABILITIES)
+    with pytest.raises(OutputError, match=r"HW603"):
+        Layout.of("tsv", rows_of({text: ""}), ["x", "z"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("written")
+
+
+TEXTS = st.text(st.sampled_from("a\",\r\n\t'\\é\u2028😀 {"), max_size=8)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    form=st.sampled_from(["csv", "tsv", "jsonl"]),
+    texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),
+    probability=st.floats(0, 1),
+)
+def test_our_readers_read_what_was_written(folder, form, texts, probability):
+    if form == "tsv":
+        texts = [tuple(t.replace("\t", "").replace("\n", "") for t in pair) for pair in texts]
+    rows = rows_of(*({"text": text, "more": more} for text, more in texts))
+    layout = Layout.of(form, rows, ["x", "y"])
+    probabilities = np.array([1 - probability, probability])
+    records = [layout.record(row, probabilities) for row in rows]
+    path = folder / f"out.{form}"
+    path.write_bytes("".join([layout.header, *records]).encode())
+    header = None if form == "jsonl" else True
+    options = ReadOptions(text_column="text", header=header, delimiter="," if form == "csv" else None)
+    read = list(read_rows(path, options))
+    assert [(row.fields["text"], row.fields["more"]) for row in read] == texts
+    for row, record in zip(read, records, strict=True):
+        assert row.fields["prediction"] == ("y" if probability > 0.5 else "x")
+        assert layout.probabilities(record) == pytest.approx(probabilities, rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "unpack"), [("a.csv.gz", gzip.decompress), ("a.csv.xz", lzma.decompress)])
+def test_compressed_by_the_suffix(tmp_path, name, unpack):
+    path = tmp_path / name
+    found = []
+    for _ in range(2):
+        with open_output(path) as file:
+            file.write(b"abc")
+        found.append(path.read_bytes())
+    assert unpack(found[0]) == b"abc"
+    assert found[0] == found[1]
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(OutputError, match=r"HW604.*No such file"), open_output(tmp_path / "no" / "a.csv"):
+        pass
+
+
+def test_a_full_disk():
+    def fill():
+        with open_output(Path("/dev/full")) as file:
+            file.write(b"abc")
+            file.flush()
+
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with pytest.raises(OutputError, match=r"HW604.*No space left"):
+        fill()
+
+
+def test_a_jsonl_record_is_one_line_for_everybody():
+    rows = rows_of({"text": "a\u2028b\u2029c\x85d\ne\x0bf\x1cg"})
+    record = Layout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
+    assert len(record.splitlines()) == 1
+    assert json.loads(record)["text"] == rows[0].item

@@ -1,0 +1,121 @@
+"""A whole run as a function: files in, parts made or read, a judged model out."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headwise.data.example import Example
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts, read_parts
+from headwise.recipe import build_recipe, choose_settings
+from headwise.store import load_model
+from headwise.tasks import find_task
+from headwise.train.loop import STATE, remove_run
+from headwise.verbs.train import train_parts
+
+SMALL = {
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "words": {"vector-size": 8},
+    "train": {"epochs": 2, "batch-texts": 8},
+}
+GOOD, BAD = "a good film number {}", "a bad film number {}"
+
+
+def write(path: Path, labels: str, start: int = 0) -> str:
+    """A csv file with one text for each letter: g good, b bad, m mixed."""
+    names = {"g": ("good", GOOD), "b": ("bad", BAD), "m": ("mixed", "a mixed film number {}")}
+    rows = [f"{names[c][1].format(start + n)},{names[c][0]}" for n, c in enumerate(labels)]
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    return str(path)
+
+
+def read(train: str, recipe, dev: str | None = None, test: str | None = None) -> Parts:
+    """The parts of the files, for the task of the recipe."""
+    kind = find_task(recipe.model.task).kind_for(recipe.model)
+    return read_parts(kind, train, dev, test, recipe.data, recipe.split)
+
+
+def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
+    texts = read(write(tmp_path / "train.csv", "gb" * 20), build_recipe())
+    asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
+    settings, vectors = choose_settings(len(texts.train), asked)
+    assert vectors is None
+    assert (settings.train.epochs, settings.train.batch_texts) == (3, 16)
+    assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 128)
+    other, _ = choose_settings(len(texts.train), ({"encoder": {"name": "transformer"}},))
+    assert (other.model.encoder.width, other.model.encoder.heads) == (128, 4)
+
+
+def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
+    texts = read(write(tmp_path / "train.csv", "gb" * 20), build_recipe())
+    (tmp_path / "v.txt").write_text("film 1 2 3\na 3 4 5\n")
+    settings, vectors = choose_settings(len(texts.train), ({"vectors": {"file": str(tmp_path / "v.txt")}},))
+    assert vectors is not None
+    assert vectors.words == ["film", "a"]
+    assert settings.model.words.vector_size == 3
+    assert settings.model.encoder.width == 300
+
+
+@pytest.fixture
+def texts(tmp_path) -> Parts:
+    return read(write(tmp_path / "all.csv", "gb" * 30), build_recipe())
+
+
+def test_a_run_leaves_a_judged_model(tmp_path, texts):
+    folder = tmp_path / "model"
+    outcome = train_parts(texts, build_recipe(SMALL), folder)
+    assert outcome.test is not None
+    assert "baseline" in outcome.rivals
+    assert outcome.test.scores.texts == len(texts.test)
+    assert not (folder / "training").exists()
+    assert load_model(folder).labels == ("bad", "good")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["test"]["accuracy"] == outcome.test.scores.accuracy
+    assert metrics["baseline"]["name"] == "TF-IDF + linear SVM"
+    assert len(metrics["baseline"]["difference"]["interval"]) == 2
+    data = json.loads((folder / "data.json").read_text())
+    assert [data[name]["texts"] for name in ("train", "dev", "test")] == [42, 9, 9]
+    training = json.loads((folder / "training.json").read_text())
+    assert build_recipe(training["recipe"]) == build_recipe(SMALL)
+    assert len(training["history"]) == 2
+    card = (folder / "README.md").read_text()
+    assert "TF-IDF + linear SVM" in card
+    assert "This model is ahead of the baseline, text by text" in card
+    assert f"{100 * outcome.test.scores.accuracy:.1f} %" in card
+
+
+def test_without_test_texts_there_is_no_score(tmp_path, texts):
+    folder = tmp_path / "model"
+    outcome = train_parts(replace(texts, test=[]), build_recipe(SMALL), folder)
+    assert outcome.test is None
+    assert "baseline" not in outcome.rivals
+    assert {"test", "baseline"}.isdisjoint(json.loads((folder / "metrics.json").read_text()))
+
+
+def test_without_a_baseline(tmp_path, texts):
+    outcome = train_parts(texts, build_recipe(SMALL), tmp_path / "model", baseline=False)
+    assert outcome.test is not None
+    assert "baseline" not in outcome.rivals
+
+
+def test_labels_that_only_training_has(tmp_path):
+    train = [Example(GOOD.format(n), "good") for n in range(20)]
+    train += [Example(BAD.format(n), "bad") for n in range(20)] + [Example("so so", "mixed")]
+    dev, test = [train[0]], [train[25]]
+    parts = Parts(KINDS["classify"], train, dev, test)
+    outcome = train_parts(parts, build_recipe(SMALL), tmp_path / "model")
+    assert outcome.fitted.model.labels == ("bad", "good", "mixed")
+
+
+def test_removing_a_run_leaves_what_is_not_its(tmp_path):
+    for name in (STATE, "best-2.safetensors", STATE + ".partial", "mine.csv"):
+        (tmp_path / name).touch()
+    remove_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]
+    (tmp_path / "mine.csv").unlink()
+    remove_run(tmp_path)
+    assert not tmp_path.exists()
+    remove_run(tmp_path)
