@@ -23,8 +23,10 @@ from accuracy_tables import print_tables, save_summary
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.fingerprint import fingerprint
+from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
 from headwise.data.parses import with_parses
+from headwise.data.parts import Parts
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
 from headwise.features.parse_files import read_parses
@@ -32,9 +34,10 @@ from headwise.features.vectors import WordVectors, load_vectors
 from headwise.linear.baseline import fit_baseline
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
-from headwise.report.labels import evaluate_texts
+from headwise.report.labels import evaluate_labels
+from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective, add_expert
-from headwise.train.fit import columns, fit, label_names, targets_of
+from headwise.train.fit import fit, label_names, targets_of
 from runs import (
     CACHE,
     DATA,
@@ -128,12 +131,17 @@ def load_task(name: str) -> Task:
     return Task(name, split.train, split.dev, test)
 
 
+def columns(examples: list[Example], labels: list[str]) -> tuple[list[str], np.ndarray]:
+    """Texts and label numbers."""
+    return [example.text for example in examples], targets_of(examples, labels)
+
+
 def run_linear(task: Task) -> Result:
     """TF-IDF + linear SVM, its C chosen on dev."""
-    number = {label: n for n, label in enumerate(label_names(task.train))}
+    labels = label_names(example.label or "" for example in task.train)
     began = time.monotonic()
-    model = fit_baseline(columns(task.train, number), columns(task.dev, number), tokenizer="whitespace")
-    texts, targets = columns(task.test, number)
+    model = fit_baseline(columns(task.train, labels), columns(task.dev, labels), tokenizer="whitespace")
+    texts, targets = columns(task.test, labels)
     assert model is not None
     return judged(model.predict(texts) == targets, task.leaked) | {
         "dev": model.dev_accuracy,
@@ -147,22 +155,21 @@ def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folde
     recipe = replace(recipe, train=replace(recipe.train, seed=seed))
 
     resume = (folder / "state.safetensors").exists()
-    fitted = fit(
-        task.train, task.dev, recipe, folder, vectors=vectors, resume=resume, report=show_epochs("texts")
-    )
-    number = {label: n for n, label in enumerate(fitted.model.labels)}
-    targets = targets_of(task.test, number)
+    parts = Parts(KINDS["classify"], task.train, task.dev, [])
+    show = show_epochs("texts")
+    fitted = fit(find_task("classify"), parts, recipe, folder, vectors=vectors, resume=resume, report=show)
+    targets = targets_of(task.test, fitted.model.labels)
     began = time.monotonic()
-    test = evaluate_texts(fitted.model, task.test, targets)
+    test = evaluate_labels(fitted.model, task.test, targets)
     speed = len(task.test) / (time.monotonic() - began)
     # The same model once more with the linear expert beside it; only dev decides how much say that has.
     objective = ClassificationObjective(
         fitted.model,
-        (task.train, targets_of(task.train, number)),
-        (task.dev, targets_of(task.dev, number)),
+        (task.train, targets_of(task.train, fitted.model.labels)),
+        (task.dev, targets_of(task.dev, fitted.model.labels)),
     )
     add_expert(objective, fitted.model.outputs_of(objective.dev_items))
-    mixed = judged(evaluate_texts(fitted.model, task.test, targets).predicted == targets, task.leaked)
+    mixed = judged(evaluate_labels(fitted.model, task.test, targets).predicted == targets, task.leaked)
     return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
         "expert_weight": fitted.model.expert_weight,

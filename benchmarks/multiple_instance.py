@@ -29,14 +29,17 @@ from sklearn.model_selection import StratifiedKFold
 from headwise import __version__
 from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag, BagData, read_bags
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.layers.bags import BagConfig
 from headwise.linear.bag_baseline import linear_guesses
 from headwise.memory import keep_freed_memory
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
 from headwise.recipe import size_defaults
-from headwise.train.bags import BagObjective, bag_targets
+from headwise.tasks import find_task
 from headwise.train.config import TrainConfig
+from headwise.train.fit import targets_of
 from headwise.train.loop import train
 
 HERE = Path(__file__).parent
@@ -86,16 +89,17 @@ def settings_of(name: str, seed: int) -> tuple[ModelConfig, TrainConfig]:
 def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
     """Train on a fold, and read its test bags once."""
     labels = sorted(data.labels)
-    truth = bag_targets(fold.test, labels)
+    truth = targets_of(fold.test, labels)
     began = time.process_time()
     if name == LINEAR:
-        parts = ((part, bag_targets(part, labels)) for part in (fold.train, fold.dev))
+        parts = ((part, targets_of(part, labels)) for part in (fold.train, fold.dev))
         guesses = linear_guesses(*parts, fold.test)
         return {"right": (guesses == truth).tolist(), "seconds": time.process_time() - began}
     config, training = settings_of(name, seed)
     torch.manual_seed(seed)
     model = BagModel(config, BagFeatures(data.features), labels)
-    objective = BagObjective(model, fold.train, fold.dev)
+    parts = Parts(KINDS["bags"], fold.train, fold.dev, fold.test)
+    objective = find_task("bags").objective(model, parts)
     with tempfile.TemporaryDirectory() as folder:
         progress = train(model, objective, training, Path(folder))
     guesses = model.logits([bag.instances for bag in fold.test]).argmax(axis=1)

@@ -23,18 +23,20 @@ import torch
 
 from accuracy_tables import print_costs, print_header, print_paired, print_row, save_summary, spread, values
 from headwise.data.duplicates import normal_text
+from headwise.data.kinds import KINDS
 from headwise.data.pair import Pair, PairOptions
 from headwise.data.pair_split import fingerprint_pairs, split_pairs
 from headwise.data.pairs import read_aligned_pairs, read_pairs
+from headwise.data.parts import NAMES, Parts
 from headwise.features.parse_files import read_parses
 from headwise.features.vectors import WordVectors, load_vectors
 from headwise.linear.pair_baseline import fit_pair_baseline
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
-from headwise.report.pairs import evaluate_pairs
+from headwise.report.labels import evaluate_labels
+from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective, add_expert
-from headwise.train.pair_parts import PARTS, PairParts, label_numbers
-from headwise.train.run_pairs import fit_pairs
+from headwise.train.fit import fit, targets_of
 from runs import (
     CACHE,
     DATA,
@@ -80,7 +82,7 @@ class Task:
     """A data set with its three parts; the words of all texts stand between spaces."""
 
     name: str
-    parts: PairParts
+    parts: Parts[list[Pair]]
 
     @property
     def leaked(self) -> np.ndarray:
@@ -98,11 +100,11 @@ def load_task(name: str) -> Task:
     if name == "sick":
         files = {"train": "train", "dev": "trial", "test": "test_annotated"}
         parts = {part: sick(file, "trial" if part == "dev" else part) for part, file in files.items()}
-        return Task(name, PairParts(**parts))
+        return Task(name, Parts(KINDS["pair"], **parts))
     split = split_pairs(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
     kinds = ("original", "revised_premise", "revised_hypothesis")
     more = [pair for kind in kinds for pair in counterfactual(kind)]
-    return Task(name, PairParts([*split.train, *more], split.dev, esnli("test")))
+    return Task(name, Parts(KINDS["pair"], [*split.train, *more], split.dev, esnli("test")))
 
 
 def sick(file: str, part: str) -> list[Pair]:
@@ -148,7 +150,7 @@ def run_linear(task: Task) -> Result:
     """TF-IDF of shared and differing words + linear SVM, its C chosen on dev."""
     began = time.monotonic()
     labels = sorted({pair.label or "" for pair in task.parts.train})
-    train, dev, test = ((own, label_numbers(own, labels)) for own in three(task))
+    train, dev, test = ((own, targets_of(own, labels)) for own in three(task))
     model = fit_pair_baseline(train, dev, tokenizer="whitespace")
     assert model is not None
     right = model.predict(task.parts.test) == test[1]
@@ -157,7 +159,7 @@ def run_linear(task: Task) -> Result:
 
 
 def three(task: Task) -> list[list[Pair]]:
-    return [getattr(task.parts, part) for part in PARTS]
+    return [getattr(task.parts, part) for part in NAMES]
 
 
 def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folder: Path) -> Result:
@@ -166,19 +168,25 @@ def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folde
     recipe = replace(recipe, train=replace(recipe.train, seed=seed))
 
     resume = (folder / "state.safetensors").exists()
-    fitted = fit_pairs(
-        task.parts, recipe, folder, vectors=vectors, resume=resume, report=show_epochs("pairs")
+    fitted = fit(
+        find_task("pair"),
+        task.parts,
+        recipe,
+        folder,
+        vectors=vectors,
+        resume=resume,
+        report=show_epochs("pairs"),
     )
-    targets = label_numbers(task.parts.test, fitted.model.labels)
+    targets = targets_of(task.parts.test, fitted.model.labels)
     began = time.monotonic()
-    test = evaluate_pairs(fitted.model, task.parts.test, targets)
+    test = evaluate_labels(fitted.model, task.parts.test, targets)
     speed = len(targets) / (time.monotonic() - began)
     # The same model once more with the linear expert beside it; only dev decides how much say that has.
     model = fitted.model
-    train, dev = ((own, label_numbers(own, model.labels)) for own in three(task)[:2])
+    train, dev = ((own, targets_of(own, model.labels)) for own in three(task)[:2])
     objective = ClassificationObjective(model, train, dev)
     add_expert(objective, model.outputs_of(objective.dev_items))
-    mixed = judged(evaluate_pairs(model, task.parts.test, targets).predicted == targets, task.leaked)
+    mixed = judged(evaluate_labels(model, task.parts.test, targets).predicted == targets, task.leaked)
     return judged(test.predicted == targets, task.leaked) | {
         "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
         "expert_weight": model.expert_weight,
@@ -199,8 +207,8 @@ def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: l
         tasks[name] = load_task(name)
     task = tasks[name]
     if system not in SYNTAX:
-        bare = {part: without_parses(getattr(task.parts, part)) for part in PARTS}
-        task = replace(task, parts=PairParts(**bare))
+        bare = {part: without_parses(getattr(task.parts, part)) for part in NAMES}
+        task = replace(task, parts=Parts(KINDS["pair"], **bare))
     layers = recipe_layers(name, system)
 
     def measure(folder: Path) -> Result:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 from headwise import __version__
 from headwise.recipe import build_recipe
 from headwise.train.loop import Report
+from headwise.verbs.listener import Listener
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -136,6 +138,17 @@ def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
         "test_fresh_texts": len(fresh),
         "right": "".join("01"[int(r)] for r in right),
     }
+
+
+def listening(show: Callable[[Report], None]) -> Listener:
+    """Who hears of a training alone."""
+
+    class Listening(Listener):
+        @contextmanager
+        def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+            yield show
+
+    return Listening()
 
 
 def show_epochs(what: str, score: str = "accuracy") -> Callable[[Report], None]:

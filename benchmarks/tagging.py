@@ -23,16 +23,35 @@ from typing import Any
 
 import torch
 
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
 from headwise.features.vectors import WordVectors, load_vectors
+from headwise.linear.tag_baseline import MemoryTagger
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
+from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme
 from headwise.store import read_info
-from headwise.train.run_tags import Sentences, judge_baseline, run_tags, sentence_fingerprint
-from runs import DATA, HERE, Found, Layers, Result, Run, cached_run, collect, jobs, recipe_of, show_epochs
+from headwise.tasks import find_task
+from headwise.verbs.train import train_parts
+from runs import (
+    DATA,
+    HERE,
+    Found,
+    Layers,
+    Result,
+    Run,
+    cached_run,
+    collect,
+    jobs,
+    listening,
+    recipe_of,
+    show_epochs,
+)
 
+Sentences = Parts[Any]
 CACHE = HERE / "results" / "cache" / "tagging"
 SUMMARY = HERE / "results" / "tagging.json"
 VECTORS = "vectors/minilm_static_200d.txt.gz"
@@ -80,17 +99,21 @@ def load(name: str) -> Sentences:
         data = read_tagged(DATA / TREEBANK)
         first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
         parts = (data.sentences[:first], data.sentences[first:second], data.sentences[second:])
-        return Sentences(*parts, scheme="plain", notes=())
+        return Parts(KINDS["tag"], *parts)
     options = TagOptions(tag_column="xpos") if name == "ewt-xpos" else TagOptions()
     read: list[TaggedData] = [read_tagged(DATA / path, options) for path in FILES[name]]
-    scheme = detect_scheme(own.tags for own in read[0].sentences).scheme
-    return Sentences(*(list(part.sentences) for part in read), scheme=scheme, notes=())
+    return Parts(KINDS["tag"], *(list(part.sentences) for part in read))
+
+
+def headline(data: Sentences) -> str:
+    """The dev score that taggers of these data are chosen by."""
+    return find_task("tag").suggested(data)["train"]["score"]
 
 
 def layers_of(system: str, data: Sentences) -> Layers:
     """The layers of settings of a system."""
     recipe, more = SYSTEMS[system]
-    own = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}, "train": {"score": data.headline}}
+    own = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}, "train": {"score": headline(data)}}
     return [read_recipe(Path(recipe)), more, own]
 
 
@@ -102,28 +125,45 @@ def measure(name: str, system: str, seed: int, data: Sentences, vectors: Callabl
 
     def train_and_test(folder: Path) -> Result:
         resume = (folder / "training" / "state.safetensors").exists()
-        show = show_epochs("sentences", data.headline)
-        outcome = run_tags(data, recipe, vectors(), folder, resume=resume, baseline=False, report=show)
-        assert outcome.test is not None
-        _, score, interval = outcome.test.headline
+        show = show_epochs("sentences", headline(data))
+        outcome = train_parts(
+            data,
+            recipe,
+            folder,
+            vectors=vectors(),
+            resume=resume,
+            baseline=False,
+            listener=listening(show),
+        )
+        (score, interval), (dev, _) = map(best_of, (outcome.test.to_json(), outcome.fitted.dev))
         return {
             "test": score,
             "interval": interval,
-            "dev": outcome.dev.headline[1],
-            "seconds": outcome.progress.seconds,
-            "best_epoch": outcome.progress.best_epoch + 1,
-            "encoder_parameters": sum(p.numel() for p in outcome.model.encoder.parameters()),
-            "coverage": None if outcome.coverage is None else outcome.coverage.token_percent,
+            "dev": dev,
+            "seconds": outcome.fitted.progress.seconds,
+            "best_epoch": outcome.fitted.progress.best_epoch + 1,
+            "encoder_parameters": sum(p.numel() for p in outcome.fitted.model.encoder.parameters()),
+            "coverage": None if outcome.fitted.coverage is None else outcome.fitted.coverage.token_percent,
             "metrics": read_info(folder)["metrics"]["test"],
         }
 
-    prints = [sentence_fingerprint(part).sha256 for part in (data.train, data.dev, data.test)]
+    prints = [data.kind.fingerprint(part).sha256 for part in (data.train, data.dev, data.test)]
     cached_run(Run(name, system, seed, recipe_of(layers), prints), train_and_test, CACHE)
 
 
 def memory_score(data: Sentences) -> float:
     """The baseline's score on the test sentences."""
-    return judge_baseline(data, None).score
+    scheme = detect_scheme(own.tags for own in data.train).scheme
+    memory = MemoryTagger(data.train, scheme).predict(data.test)
+    tokens, entities = judge_tags(memory, data.test, scheme)
+    return tokens.accuracy if entities is None else entities.f1
+
+
+def best_of(scores: dict[str, Any]) -> tuple[float, tuple[float, float]]:
+    """The score that taggers of such data are compared by, and its interval."""
+    if "entities" in scores:
+        return scores["entities"]["f1"], scores["entities"]["f1_interval"]
+    return scores["tokens"]["accuracy"], scores["tokens"]["accuracy_interval"]
 
 
 def collected(sets: dict[str, Sentences], systems: Sequence[str]) -> Found:

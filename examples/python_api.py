@@ -13,7 +13,7 @@ from headwise import TextClassifier, read_examples
 from headwise.data import split_examples
 from headwise.linear.baseline import fit_baseline
 from headwise.priors.draw import draw
-from headwise.report.labels import evaluate_texts
+from headwise.report.labels import evaluate_labels
 from headwise.scores.metrics import compare
 
 
@@ -34,7 +34,7 @@ def main(folder: Path, epochs: int | None) -> None:
     train_targets, dev_targets, targets = (
         np.array([number[y] for y in part[1]]) for part in (train, dev, test)
     )
-    result = evaluate_texts(model, test[0], targets)
+    result = evaluate_labels(model, test[0], targets)
     low, high = result.scores.accuracy_interval
     print(f"95 % interval {low:.1%} to {high:.1%}, calibration error {result.calibration_error:.1%}")
     baseline = fit_baseline((train[0], train_targets), (dev[0], dev_targets))

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
+    from headwise.verbs.evaluate import evaluate_file
+    from headwise.verbs.predict import predict_file
+    from headwise.verbs.train import train_files
 
 _HOMES = {
     "HeadwiseError": "headwise.errors",
@@ -47,9 +50,12 @@ _HOMES = {
     "allocate_scales": "headwise.priors",
     "attention": "headwise.attention",
     "doctor_files": "headwise.data.doctor.flow",
+    "evaluate_file": "headwise.verbs.evaluate",
     "load_model": "headwise.store",
+    "predict_file": "headwise.verbs.predict",
     "read_examples": "headwise.data",
     "save_model": "headwise.store",
+    "train_files": "headwise.verbs.train",
 }
 
 __all__ = [
@@ -74,9 +80,12 @@ __all__ = [
     "allocate_scales",
     "attention",
     "doctor_files",
+    "evaluate_file",
     "load_model",
+    "predict_file",
     "read_examples",
     "save_model",
+    "train_files",
 ]
 
 

@@ -10,10 +10,15 @@ def tagging(monkeypatch, tmp_path):
 
 
 def test_table_of_what_was_measured(tagging, tmp_path, capsys):
-    from headwise.train.run_tags import Sentences
+    from headwise.data.kinds import KINDS
+    from headwise.data.parts import Parts
+    from headwise.data.sentence import Tagged
     from runs import Run, cached_run, recipe_of
 
-    sets = {name: Sentences([], [], [], "iob1", ()) for name in ("conll2003", "wnut17")}
+    sets = {
+        name: Parts(KINDS["tag"], [Tagged(("a", "b"), ("O", "I-X"))], [], [])
+        for name in ("conll2003", "wnut17")
+    }
     runs = (
         ("conll2003", "ms-transformer + char", 1, 0.88),
         ("conll2003", "ms-transformer + char", 0, 0.86),
@@ -38,10 +43,12 @@ def test_table_of_what_was_measured(tagging, tmp_path, capsys):
 
 
 def test_every_system_makes_a_recipe(tagging):
+    from headwise.data.kinds import KINDS
+    from headwise.data.parts import Parts
+    from headwise.data.sentence import Tagged
     from headwise.recipe import build_recipe
-    from headwise.train.run_tags import Sentences
 
-    data = Sentences([], [], [], "iob1", ())
+    data = Parts(KINDS["tag"], [Tagged(("a", "b"), ("O", "I-X"))], [], [])
     for system in tagging.SYSTEMS:
         recipe = build_recipe(*tagging.layers_of(system, data))
         assert recipe.model.task == "tag"

@@ -4,8 +4,8 @@ import pytest
 
 from headwise.data.errors import DataError
 from headwise.data.kinds import infer_task
-from headwise.data.label_set import LabelSetData, label_sets, set_fingerprint
-from headwise.data.label_set_files import check_label_sets, read_label_sets, separator_for
+from headwise.data.label_set import LabelSetData, label_sets, separator_for, set_fingerprint
+from headwise.data.label_set_files import check_label_sets, read_label_sets
 from headwise.data.options import LabelSetOptions
 from headwise.errors import ConfigError
 
@@ -52,8 +52,8 @@ def test_lists_in_jsonl(write):
     assert sets(data) == [("b|c", "a"), (), ("1", "a")]
     assert data.columns.label == "tags"
     assert repeated(data) == (3,)
-    assert separator_for(LabelSetOptions(), data) == ";"
-    assert separator_for(LabelSetOptions(label_separator="|"), data) == "|"
+    assert separator_for(LabelSetOptions(), list(data.labels)) == ";"
+    assert separator_for(LabelSetOptions(label_separator="|"), list(data.labels)) == "|"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def expert_told(model: Any) -> list[str]:
     if model.expert is None:
         return []
     return [
-        f"A linear expert on {len(model.expert.keys):,} words and word pairs stands beside the encoder; "
+        f"A linear expert on {model.expert.sizes()['features']:,} features stands beside the encoder; "
         f"dev gives it the weight {model.expert_weight:.2f} (--expert.kind none leaves it out)."
     ]
 
