@@ -8,7 +8,6 @@ import pytest
 
 from headwise import __version__
 from headwise.cli import COMMANDS, main
-from headwise.cli.doctor import DOCTORS
 
 FRESH = """
 import sys, time
@@ -97,12 +96,12 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(DOCTORS, "classify", interrupted)
+    monkeypatch.setattr("headwise.cli.doctor.doctor_files", interrupted)
     assert run("doctor", "f.csv") == (130, "", "")
 
 
 def test_defects_are_not_hidden(run, monkeypatch):
-    monkeypatch.setitem(DOCTORS, "classify", lambda *_: 1 / 0)
+    monkeypatch.setattr("headwise.cli.doctor.doctor_files", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("doctor", "f.csv")
 
@@ -114,3 +113,22 @@ def test_the_reader_of_the_output_goes_away(spawn, model, table, tmp_path):
     process.stdout.close()
     assert b"rror" not in process.stderr.read()
     assert process.wait(30) == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["train", "a.csv", "b.csv"],
+            "'b.csv' is one argument too many: it takes one file; give development",
+        ),
+        (["evaluate", "m", "a.csv", "b.csv"], "'b.csv' is one argument too many: it takes a model and one"),
+        (
+            ["predict", "m", "a text"],
+            "there is no file 'a text'; to predict a text itself, give it on stand",
+        ),
+    ],
+)
+def test_what_is_no_file(capsys, arguments, said):
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err

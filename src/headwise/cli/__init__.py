@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from cyclopts import App, CycloptsError, UnknownCommandError
+from cyclopts import App, CycloptsError, UnknownCommandError, UnusedCliTokensError
 
 from headwise import __version__
 from headwise.cli.console import fail, telling
@@ -23,6 +23,12 @@ COMMANDS = {
 }
 """The subcommands: each is the function of its name in the module of its name."""
 
+_ONE_FILE = {
+    "train": "it takes one file; give development and test data with --dev and --test",
+    "evaluate": "it takes a model and one file",
+    "predict": "it takes a model and one file; a text itself goes to standard input, with - as the file",
+}
+"""What to say of a second file."""
 USAGE = 2  # exit codes
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -95,6 +101,10 @@ def _usage(error: CycloptsError) -> str:
         near = get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(COMMANDS)}"
         return f"unknown command {name!r}; {hint}"
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        command = (error.command_chain or ("",))[0]
+        hint = _ONE_FILE.get(command, "it takes no more arguments")
+        return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
     message = str(error)
     if message.startswith("unknown option ") and error.app is not None:  # see `file_argument`
         names = [name for argument in error.app.assemble_argument_collection() for name in argument.names]

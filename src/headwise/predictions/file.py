@@ -199,9 +199,9 @@ class Layout:
         return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
 
     @property
-    def resumable(self) -> bool:
-        """Whether a file of this format can be gone on with."""
-        return True
+    def last_line(self) -> bytes | None:
+        """The line that ends a record of several lines; None where each record has one."""
+        return None
 
     def agrees(self, record: str, found: Any) -> bool:
         """Whether a record says what a model says.

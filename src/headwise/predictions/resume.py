@@ -65,11 +65,6 @@ def keep(
     Raises:
         OutputError: HW602, the file does not come from this input and this model.
     """
-    if not layout.resumable:
-        raise OutputError(
-            f"{path}: predictions in the format {layout.form} cannot be resumed; --overwrite begins anew",
-            code="HW602",
-        )
     with open(path, "rb") as file:
         header = layout.header.encode()
         found = file.read(len(header))
@@ -106,7 +101,11 @@ def _records(file: IO[bytes], layout: Layout) -> Iterator[bytes]:
         parts.append(line)
         # A line end stands inside a quoted field as long as the number of quotation marks is odd.
         marks += line.count(b'"') if layout.form == "csv" else 0
-        if marks % 2 == 0 and line.endswith(b"\n"):
+        if (
+            marks % 2 == 0
+            and line.endswith(b"\n")
+            and (layout.last_line is None or line == layout.last_line)
+        ):
             yield b"".join(parts)
             parts, marks = [], 0
     if parts:

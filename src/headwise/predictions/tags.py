@@ -33,10 +33,13 @@ class TagLayout(Layout):
         return ""
 
     @property
-    def resumable(self) -> bool:
-        return self.form == "jsonl"
+    def last_line(self) -> bytes | None:
+        return b"\n" if self.form == "conll" else None
 
     def start(self, row: Row[Any]) -> str:
+        if self.form == "conll":
+            words = self.sentence(row.item).tokens
+            return f"{words[0]}\t" if words else "\n"
         fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
         return json.dumps(fields, ensure_ascii=False)[:-1]
 
@@ -60,6 +63,8 @@ class TagLayout(Layout):
         return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
 
     def agrees(self, record: str, found: Any) -> bool:
+        if self.form == "conll":
+            return record == self.record(Row(0, {}, None), found)
         written = json.loads(record)
         values = list(written.values())
         place = values.index(list(found.words))

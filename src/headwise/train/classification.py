@@ -42,6 +42,11 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
+    @property
+    def class_weights(self) -> np.ndarray | None:
+        """How much the items of each label count, `[classes]`; None for all the same."""
+        return None if self._weights is None else self._weights.numpy()
+
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)])
         weights = None if self._weights is None else self._weights.to(self.model.device)
@@ -94,6 +99,7 @@ def add_expert(objective: ClassificationObjective, logits: np.ndarray) -> None:
         len(model.labels),
         max_features=model.config.expert.max_features,
         kind=model.EXPERT,
+        class_weights=objective.class_weights,
     )
     if expert is None:
         return

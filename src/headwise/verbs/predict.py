@@ -127,7 +127,7 @@ def _write(
                 written += len(chunk)
                 update(written, chunk[-1].line)
     except (KeyboardInterrupt, HeadwiseError):
-        if written and output is not None and layout.resumable and not _compressed(output):
+        if written and output is not None and not _compressed(output):
             listener.warn(
                 f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
                 f"without --overwrite) goes on with {output}"

@@ -1,0 +1,54 @@
+"""What is said of a model on a file beside its scores."""
+
+import numpy as np
+import pytest
+
+from headwise import evaluate_file, train_files
+from headwise.data.sentence import Tagged
+from headwise.report.tags import TagEvaluation
+from headwise.scores.token_accuracy import score_tags
+
+SMALL = {
+    "model": {"task": "classify"},
+    "encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1},
+    "words": {"vector_size": 8},
+    "train": {"epochs": 1},
+}
+
+
+def write(path, rows):
+    path.write_text("\n".join(["text,label", *(f"{text},{label}" for text, label in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def trained(tmp_path):
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
+    files = {"train": write(tmp_path / "train.csv", rows), "dev": write(tmp_path / "dev.csv", rows[:20])}
+    whole = train_files(files["train"], tmp_path / "split", settings=[SMALL])
+    train_files(files["train"], tmp_path / "given", dev=files["dev"], settings=[SMALL])
+    assert len(whole.parts.train) < 60
+    return tmp_path, files
+
+
+def said(folder, file) -> str:
+    return " ".join(remark.text for remark in evaluate_file(folder, file).remarks if remark.warning)
+
+
+def test_texts_that_a_model_was_trained_on(trained):
+    folder, files = trained
+    for model in ("split", "given"):  # the first was trained on a part of the file
+        assert "was trained on texts of this file" in said(folder / model, files["train"])
+    assert "was chosen by these texts" in said(folder / "given", files["dev"])
+    other = write(folder / "other.csv", [("fine film 3", "g"), ("poor film", "b")])
+    assert "trained on" not in said(folder / "given", other)
+
+
+def test_the_surest_errors_of_tags_come_first():
+    own = [Tagged(("a", "b"), ("X", "Y")), Tagged(("c",), ("X",))]
+    predicted, sure = [["Y", "X"], ["Y"]], [np.array([0.6, 0.9]), np.array([0.7])]
+    numbers = [[np.array([0, 1]), np.array([0])], [np.array([1, 0]), np.array([1])]]
+    tokens = score_tags(*numbers, ["X", "Y"])
+    found = TagEvaluation(tokens, None, 0.0, predicted, sure)
+    assert found.worst(own, 9) == [(0, 1), (1, 0), (0, 0)]
+    assert found.worst(own, 1) == [(0, 1)]
