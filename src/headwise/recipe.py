@@ -12,8 +12,11 @@ from typing import Any
 
 from headwise.config import from_dict, unknown
 from headwise.data.kinds import DEFAULT_TASK
+from headwise.data.parts import Parts
 from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
+from headwise.features.bases import AUTO, NONE, check_alone, choose_base
+from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors, load_vectors
 from headwise.models.model_config import CONFIGS, ModelConfig, encoder_name
 from headwise.tasks import find_task
@@ -114,19 +117,53 @@ def size_defaults(
 
 
 def choose_settings(
-    items: int, layers: Sequence[Sections], defaults: Sections | None = None
-) -> tuple[Recipe, WordVectors | None]:
-    """Defaults for a number of training items under what the user has said; and the vectors, if any.
+    parts: Parts[Any], layers: Sequence[Sections]
+) -> tuple[Recipe, WordVectors | None, tuple[str, ...]]:
+    """The settings of a training: what suits the data under what the user has said.
 
     Args:
-        items: Training texts, pairs, ...
+        parts: The data.
         layers: What the user has said, the later over the earlier.
-        defaults: Further defaults, over those by size, that the data suggest.
+
+    Returns:
+        The recipe; the word vectors that it names, if any; and what there is to say.
     """
     asked = build_recipe(*layers)
+    task = find_task(asked.model.task)
     vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
     encoder = encoder_name(asked.model.encoder)
-    by_size = size_defaults(items, vectors=vectors is not None, encoder=encoder, task=asked.model.task)
+    by_size = task.defaults(len(parts.train), vectors=vectors is not None, encoder=encoder)
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
-    return build_recipe(by_size, defaults or {}, *layers), vectors
+    name, note = _base_name(asked, task.based), ""
+    if name != NONE:
+        cut = get_tokenizer(asked.model.words.tokenizer).words
+        texts = (words for item in parts.train for words in parts.kind.words(item, cut))
+        base, note = choose_base(name, texts)
+        if base is not None:
+            by_size = task.defaults_with_base(by_size, len(parts.train))
+            by_size["base"] |= {"name": name if name != AUTO else base.name}
+            fixed = {
+                "base": {"size": base.size, "subwords": len(base.subwords), "name": by_size["base"]["name"]}
+            }
+            recipe = build_recipe(by_size, task.suggested(parts), *layers, fixed)
+            return recipe, vectors, (note,)
+    unused = {"base": {"name": ""}} if "base" in asked.sections else {}
+    recipe = build_recipe(by_size, task.suggested(parts), *layers, unused)
+    return recipe, vectors, (note,) if note else ()
+
+
+def _base_name(asked: Recipe, based: bool) -> str:
+    """The base that is asked for.
+
+    Raises:
+        ConfigError: So are vectors or a pretrained encoder.
+    """
+    if "base" not in asked.sections:
+        return NONE
+    name, others = asked.model.base.name, (asked.vectors.file, asked.model.pretrained.name)
+    if name in ("", AUTO):
+        return NONE if any(others) or not (based or name == AUTO) else AUTO
+    if name != NONE:
+        check_alone(*others)
+    return name

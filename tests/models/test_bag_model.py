@@ -6,6 +6,7 @@ from headwise.errors import ConfigError
 from headwise.layers.bags import BagConfig
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
+from headwise.tasks import find_task
 
 NAMES = ("x", "y", "z")
 
@@ -48,7 +49,7 @@ def test_features_are_standardised():
 
 def test_dropout_only_while_training():
     model, bags = build(dropout=0.5), some_bags()
-    batch = model.batch(bags)
+    batch = model.collate(bags)
     assert model(batch).equal(model(batch))
     model.train()
     assert not model(batch).equal(model(batch))
@@ -71,10 +72,12 @@ def test_probabilities_and_predictions():
 
 def test_the_configuration_survives_json():
     config = build(layers=1).config
-    assert config.to_json().keys() == {"task", "bags"}
-    assert ModelConfig.from_json(config.to_json()) == config
+    sections = find_task("bags").sections
+    saved = config.to_json(sections)
+    assert saved.keys() == {"task", "bags"}
+    assert ModelConfig.from_json(saved, sections=sections) == config
     with pytest.raises(ConfigError, match="readout"):
-        ModelConfig.from_json({**config.to_json(), "readout": "mean"})
+        ModelConfig.from_json({**saved, "readout": "mean"}, sections=sections)
 
 
 def test_features_survive_json():

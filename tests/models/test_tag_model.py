@@ -19,6 +19,7 @@ from headwise.models.tag_model import TagModel
 from headwise.report.tags import evaluate_tags, judge_tags
 from headwise.scores.schemes import tag_set
 from headwise.store import load_model, save_model
+from headwise.tasks import find_task
 
 WORDS = ["Anna", "met", "Bob", "Li", "in", "New", "York", "."]
 SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word"}
@@ -154,11 +155,14 @@ def test_outputs_that_make_no_tagger(make, change):
 
 def test_configurations_of_other_tasks_are_refused():
     with pytest.raises(ConfigError, match="task tag: unknown setting 'classifier'"):
-        ModelConfig.from_json({"task": "tag", "classifier": {}})
+        ModelConfig.from_json({"task": "tag", "classifier": {}}, sections=find_task("tag").sections)
     with pytest.raises(ConfigError, match="unknown task 'tags'; did you mean 'tag'"):
-        ModelConfig.from_json({"task": "tags"})
+        find_task("tags")
     config = replace(ModelConfig(encoder=MSTransformerConfig()), task="tag")
-    assert ModelConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    sections = find_task("tag").sections
+    assert (
+        ModelConfig.from_json(json.loads(json.dumps(config.to_json(sections))), sections=sections) == config
+    )
 
 
 def test_evaluation_is_that_of_the_predicted_tags(make):

@@ -41,18 +41,18 @@ def read(train: str, recipe, dev: str | None = None, test: str | None = None) ->
 def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_recipe())
     asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
-    settings, vectors = choose_settings(len(texts.train), asked)
+    settings, vectors, _ = choose_settings(texts, asked)
     assert vectors is None
     assert (settings.train.epochs, settings.train.batch_texts) == (3, 16)
     assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 128)
-    other, _ = choose_settings(len(texts.train), ({"encoder": {"name": "transformer"}},))
+    other, _, _ = choose_settings(texts, ({"encoder": {"name": "transformer"}},))
     assert (other.model.encoder.width, other.model.encoder.heads) == (128, 4)
 
 
 def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_recipe())
     (tmp_path / "v.txt").write_text("film 1 2 3\na 3 4 5\n")
-    settings, vectors = choose_settings(len(texts.train), ({"vectors": {"file": str(tmp_path / "v.txt")}},))
+    settings, vectors, _ = choose_settings(texts, ({"vectors": {"file": str(tmp_path / "v.txt")}},))
     assert vectors is not None
     assert vectors.words == ["film", "a"]
     assert settings.model.words.vector_size == 3

@@ -19,6 +19,7 @@ from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
 from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
+from headwise.features.bases import BaseConfig
 from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.parse import SyntaxConfig
@@ -57,6 +58,14 @@ WordFlags = flags(
 )
 VectorsFlags = flags(
     "VectorsFlags", {"": VectorsConfig}, prefix="--vectors", group="Words", order=6, omit={"file"}
+)
+BaseFlags = flags(
+    "BaseFlags",
+    {"": BaseConfig},
+    prefix="--base",
+    group="Words",
+    order=6,
+    omit={"name", "size", "subwords"},
 )
 PretrainedFlags = flags(
     "PretrainedFlags",
@@ -144,6 +153,7 @@ def train(
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
     vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    base: Annotated[str | None, Parameter(group=_MODEL)] = None,
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
     encoder: Annotated[
         str | None,
@@ -162,6 +172,7 @@ def train(
     training: TrainFlags = None,
     words: WordFlags = None,
     vector_settings: VectorsFlags = None,
+    base_settings: BaseFlags = None,
     pretrained_settings: PretrainedFlags = None,
     syntax: SyntaxFlags = None,
     windows: WindowsFlags = None,
@@ -192,6 +203,8 @@ def train(
         test: Labelled texts for the final report; read once. [split off]
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
             the words beside it.
+        base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
+            or none. [auto: the base that comes with headwise, where it lists most of the words]
         pretrained: A Hugging Face encoder (a name of the hub, or a folder) that reads the words in place of
             word vectors.
         encoder: Replaced by the list of encoders.
@@ -215,6 +228,7 @@ def train(
         "train": given(training),
         "vectors": given(vector_settings) | ({"file": str(vectors)} if vectors else {}),
         "words": given(words),
+        "base": given(base_settings) | ({"name": base} if base else {}),
         "pretrained": given(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
         "syntax": given(syntax),
         "windows": given(windows),

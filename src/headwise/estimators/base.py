@@ -122,12 +122,14 @@ class TextEstimator(BaseEstimator):
         asked, task = build_recipe(*layers), find_task(self.TASK)
         kind = task.kind_for(asked.model)
         files = {"train": InMemory([*items, *(dev or ())], labels)} if labels else {}
+        if dev is not None:
+            files["dev"] = InMemory(dev, labels)
         train, notes = items, ()
         if dev is None:
             split = kind.split(items, SplitConfig(asked.split.dev, 0.0, asked.split.seed))
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
-        recipe, vectors = choose_settings(len(train), layers, task.suggested(parts))
+        recipe, vectors, _ = choose_settings(parts, layers)
         with training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
         info = {

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headwise.features.bases.pieces import Pieces
 from headwise.features.syntax import Heads, tree_distances
 from headwise.ragged import Layout, Ragged
 
@@ -37,8 +38,8 @@ class EncodedText:
 
     @property
     def unknown(self) -> int:
-        """How many of its words the vocabulary does not know."""
-        return int((self.words == 0).sum())
+        """How many of its words the vocabulary does not know, nor a base, where there is one."""
+        return self.spelling.unknown if isinstance(self.spelling, Pieces) else int((self.words == 0).sum())
 
     @property
     def empty(self) -> bool:

@@ -9,6 +9,7 @@ from headwise.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
 from headwise.encoders.base import default_readout
 from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
+from headwise.features.bases import BaseConfig
 from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.parse import SyntaxConfig
@@ -25,6 +26,7 @@ from headwise.scores.thresholds import ThresholdConfig
 CONFIGS: dict[str, type] = {
     "words": WordConfig,
     "characters": CharacterConfig,
+    "base": BaseConfig,
     "pretrained": PretrainedConfig,
     "syntax": SyntaxConfig,
     "windows": WindowsConfig,
@@ -39,7 +41,7 @@ CONFIGS: dict[str, type] = {
 }
 """The sections of a model's settings, but for the encoder's."""
 
-TEXT_SECTIONS = ("words", "pretrained", "syntax", "encoder", "windows")
+TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
 """The sections of all that reads texts; a task has some of its own beside them."""
 
 LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert")
@@ -53,6 +55,7 @@ class ModelConfig:
     task: str = "classify"
     """What the model does: a key of `headwise.tasks.TASKS`."""
     words: WordConfig = field(default_factory=WordConfig)
+    base: BaseConfig = field(default_factory=BaseConfig)
     encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
     readout: str = "node+max"
     """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or

@@ -19,6 +19,8 @@ from headwise.encoders.pooling import Readout
 from headwise.encoders.trees import tree_use
 from headwise.encoders.windows import encode_long
 from headwise.errors import ConfigError
+from headwise.features.bases import find_base, load_base
+from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.embedding import WordEmbedding
 from headwise.features.encoded import Batch, EncodedText, batch_of
 from headwise.features.parse_cache import new_parser
@@ -33,14 +35,30 @@ from headwise.ragged import Ragged
 
 def new_embedding(
     config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None, width: int
-) -> "WordEmbedding | PretrainedEmbedding":
-    """The embedding of a configuration, vectors of words or a pretrained encoder, with `width` features."""
+) -> "WordEmbedding | PretrainedEmbedding | BaseEmbedding":
+    """The embedding of a configuration, vectors of words, a base or a pretrained encoder, with `width`
+    features."""
+    known = len(vocabulary) - vocabulary.extra
+    if config.base.name:
+        if files is None:
+            return BaseEmbedding(load_base(find_base(config.base.name)), known, width, config.base)
+        return BaseEmbedding.from_files(files, known, width, config.base)
     if not config.pretrained.name:
-        known = len(vocabulary) - vocabulary.extra
         return WordEmbedding(known, vocabulary.extra, width, config.words)
     if files is None:
         return PretrainedEmbedding.from_pretrained(config.pretrained, width)
     return PretrainedEmbedding.from_files(config.pretrained, width, files)
+
+
+def new_probe(embedding: nn.Module, head: Classifier, outputs: int) -> nn.Linear | None:
+    """A way from the text's vector of a base straight to the outputs, which begin as what it says alone
+    (`headwise.train.probe` finds out what); None without a base."""
+    if not isinstance(embedding, BaseEmbedding):
+        return None
+    probe = nn.Linear(embedding.config.size, outputs)
+    for parameter in (*head.layers[-1].parameters(), *probe.parameters()):
+        nn.init.zeros_(parameter)
+    return probe
 
 
 class OutputsError(ConfigError):
@@ -152,6 +170,9 @@ class TextModel(nn.Module):
         """Texts -> the states of their words."""
         if isinstance(self.embedding, WordEmbedding):
             return self.encode_words(self.embedding(batch.words))
+        if isinstance(self.embedding, BaseEmbedding):
+            words, texts = self.embedding(batch.words, batch.spelling)
+            return replace(self.encode_words(words), cls=texts)
         words, cls = self.embedding(batch.spelling, batch.layout)
         return replace(self.encode_words(words), cls=cls)
 
@@ -236,6 +257,7 @@ class TextReader(Reader):
         self.outputs = outputs
         self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
         self.head = Classifier(self.readout.width, outputs, perceptron)
+        self.probe = new_probe(self.embedding, self.head, outputs)
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
         """What the model reads of texts."""
@@ -243,4 +265,6 @@ class TextReader(Reader):
 
     def forward(self, batch: Batch) -> Tensor:
         """Texts -> `[texts, outputs]`, without the say of an expert."""
-        return self.head(self.readout(self.encode(batch)))
+        encoded = self.encode(batch)
+        outputs = self.head(self.readout(encoded))
+        return outputs if self.probe is None else outputs + self.probe(encoded.cls)

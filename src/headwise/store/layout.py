@@ -15,6 +15,7 @@ METRICS = "metrics.json"
 CARD = "README.md"
 PRETRAINED = "pretrained.json"  # only where there is a pretrained encoder
 TOKENIZER = "tokenizer.json"  # likewise
+BASE = "base.json"  # only where the model began with a base
 MANIFEST = "manifest.json"
 
 RUN = "training"  # folder of the training run's state; never touched here
@@ -35,6 +36,7 @@ LIMITS = {
     CARD: _MIB,
     PRETRAINED: _MIB,
     TOKENIZER: 64 * _MIB,
+    BASE: 64 * _MIB,
     MANIFEST: _MIB,
 }
 WEIGHTS_HEADER = 4 * _MIB  # largest header of the safetensors file

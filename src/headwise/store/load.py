@@ -19,6 +19,7 @@ from headwise.store.build import build_empty, parse_config
 from headwise.store.errors import StoreError
 from headwise.store.files import open_plain, parse_json, read_limited, to_json
 from headwise.store.layout import (
+    BASE,
     CALIBRATION,
     CONFIG,
     DATA,
@@ -64,6 +65,8 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     vocabulary = _vocabulary(files, kind.read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
+    if config.base.name:
+        parts = {BASE: files.json(BASE)}
     fitted = files.json(CALIBRATION)
     at = files.name(CALIBRATION)
     fitted = {**getattr(kind, "FORMER_FACTORS", {}), **fitted}

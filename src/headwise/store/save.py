@@ -24,12 +24,14 @@ from torch import Tensor
 
 from headwise import __version__
 from headwise.data.fingerprint import file_sha256
+from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError
 from headwise.store.files import parse_json, read_limited, to_json
 from headwise.store.layout import (
+    BASE,
     CALIBRATION,
     CARD,
     CONFIG,
@@ -115,6 +117,8 @@ def save_model(
         parts: dict[str, Any] = model.embedding.to_files()
         files[PRETRAINED] = _bytes(PRETRAINED, parts[PRETRAINED])
         files[TOKENIZER] = _bytes(TOKENIZER, json.loads(parts[TOKENIZER]))
+    if isinstance(model.embedding, BaseEmbedding):
+        files[BASE] = _bytes(BASE, model.embedding.to_files()[BASE])
     files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
     check_target(folder)
     try:
@@ -155,7 +159,7 @@ def _put_in_place(staging: Path, folder: Path) -> None:
     # The configuration first: from then on the folder is seen to be ours. The manifest last.
     for name in (CONFIG, VOCABULARY, LABELS, CALIBRATION, WEIGHTS):
         os.replace(staging / name, folder / name)
-    for name in (PRETRAINED, TOKENIZER):
+    for name in (PRETRAINED, TOKENIZER, BASE):
         if (staging / name).exists():
             os.replace(staging / name, folder / name)
         else:  # of the model that was here before
@@ -264,7 +268,7 @@ def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:
 
 def _bytes(name: str, content: dict[str, Any]) -> bytes:
     try:
-        result = to_json(content, indent=None if name == VOCABULARY else 2)
+        result = to_json(content, indent=None if name in (VOCABULARY, BASE) else 2)
     except (TypeError, ValueError) as error:
         raise StoreError(f"{name}: cannot be written as JSON: {error}", code="HW507") from error
     if len(result) > LIMITS[name]:

@@ -12,7 +12,9 @@ from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, new_text_model, text_defaults
+from headwise.train.classification import finish_labels_again
 from headwise.train.fit import label_names, targets_of
+from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
 
 
@@ -24,6 +26,7 @@ class Classify(LabelTask):
     model = Model
     sections = LABEL_SECTIONS
     in_python = True
+    based = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
@@ -33,6 +36,9 @@ class Classify(LabelTask):
     ) -> tuple[Any, Coverage | None]:
         labels = label_names(item.label for item in parts.train)
         return new_text_model(lambda words: Model(recipe.model, words, labels), parts, recipe, vectors)
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        finish_labels_again(objective, finished)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = (

@@ -14,10 +14,11 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, reading_lines
 from headwise.scores.metrics import compare, score
 from headwise.tasks.task import Task, where
-from headwise.train.classification import ClassificationObjective, finish_labels
+from headwise.train.classification import ClassificationObjective, begin_with_probe, finish_labels
 from headwise.train.fit import targets_of
 from headwise.train.fitted import Finished, Fitted
 
+WORDS = "words and word pairs"
 WITH_BASELINE = ("accuracy", "accuracy_interval", "macro_f1")
 
 
@@ -29,6 +30,10 @@ class LabelTask(Task):
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
         return ClassificationObjective(model, train, dev)
+
+    def begin(self, model: Any, objective: Any) -> None:
+        if getattr(model, "probe", None) is not None:
+            begin_with_probe(objective)
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_labels(objective)
@@ -57,9 +62,12 @@ class LabelTask(Task):
     def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
         if model.expert is None:
             return {}
-        logits = model.outputs_of(model.encoded(items))
-        targets = targets_of(items, model.labels)
-        return {"encoder_alone": label_rival("encoder alone", logits.argmax(axis=1), targets, model.labels)}
+        encoded, targets = model.encoded(items), targets_of(items, model.labels)
+        alone = {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+        return {
+            f"{name}_alone": label_rival(f"{name} alone", logits.argmax(axis=1), targets, model.labels)
+            for name, logits in alone.items()
+        }
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
@@ -114,10 +122,15 @@ def expert_told(model: Any) -> list[str]:
     """What there is to say of a linear expert, if there is one."""
     if model.expert is None:
         return []
-    return [
-        f"A linear expert on {model.expert.sizes()['features']:,} features stands beside the encoder; "
-        f"dev gives it the weight {model.expert_weight:.2f} (--expert.kind none leaves it out)."
-    ]
+    pairs = "words, word pairs and runs of characters" if model.config.expert.characters else WORDS
+    pairs += " and the base's vectors" if model.config.expert.vectors else ""
+    share = f"{100 * model.expert_share:.0f} %"
+    if model.encoder_weight == 0:
+        say = "and decides alone: on dev the encoder adds nothing to it"
+    else:
+        say = f"and has {share} of the say"
+    told = f"A linear expert on {len(model.expert.keys):,} {pairs} stands beside the encoder"
+    return [f"{told} {say} (--expert.kind none leaves it out)."]
 
 
 def calibration_told(fitted: Fitted[Any]) -> str:

@@ -9,7 +9,7 @@ from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vectors import Coverage, WordVectors
-from headwise.linear.tag_baseline import NAME, MemoryTagger
+from headwise.linear.tag_crf import NAME, fit_crf
 from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
 from headwise.models.tag_model import TagModel
 from headwise.predictions.tags import TagPredictor
@@ -81,14 +81,14 @@ class Tag(Task):
         return evaluate_tags(model, items)
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
-        """The memory of the training words."""
-        memory = MemoryTagger(parts.train, model.written).predict(parts.test)
-        tokens, entities = judge_tags(memory, parts.test, model.written)
+        """A CRF on the spelling of words and their neighbours."""
+        guessed = fit_crf(parts.train, model.written).predict(parts.test)
+        tokens, entities = judge_tags(guessed, parts.test, model.written)
         scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
         if entities is not None:
             keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
             scores["entities"] = {key: getattr(entities, key) for key in keys}
-        difference = compare_taggers(judged.predicted, memory, parts.test, model.written)
+        difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
         return Rival(NAME, scores, asdict(difference))
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:

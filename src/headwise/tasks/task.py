@@ -52,6 +52,8 @@ class Task(ABC):
     """The encoder that it begins with."""
     predictor: ClassVar[type[Predictor] | None]
     """How its predictions are made and written down; None where it makes none."""
+    based: ClassVar[bool] = False
+    """Whether its models begin with a base by themselves."""
     new_file: ClassVar[str] = "NEW_TEXTS"
     """What to call a file to predict."""
     answered_file: ClassVar[str] = "LABELLED_TEXTS"
@@ -89,6 +91,24 @@ class Task(ABC):
             vectors: Whether there are pretrained vectors.
             encoder: Its name. Encoders other than ours keep what their papers say, but for the width.
         """
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """The same for models that begin with a base: what it knows is to be kept, so they are trained
+        shorter and in smaller steps.
+
+        Args:
+            settings: Those for models without.
+            items: Training items.
+        """
+        words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
+        train = settings["train"] | {
+            "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
+            "learning_rate": 3e-4,
+            "vectors_learning_rate": 5e-4,
+            "score": "loss",
+            "refit": items < 20_000,
+        }
+        return settings | {"words": words, "train": train, "base": {"train": True}}
 
     def suggested(self, parts: Parts[Any]) -> Settings:
         """Settings that the data suggest, over those by size."""
@@ -135,9 +155,21 @@ class Task(ABC):
     def objective(self, model: Any, parts: Parts[Any]) -> Objective:
         """What the model learns."""
 
+    def begin(self, model: Any, objective: Any) -> None:  # noqa: B027
+        """Put in place what is found by other means than by gradient, before the first epoch."""
+
     @abstractmethod
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         """Fit on dev what is fitted after the last epoch: calibration, expert, thresholds."""
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:  # noqa: B027
+        """Give a model that was trained again, on training and dev items together, what `finish` found.
+
+        Args:
+            model: The model.
+            objective: With all items.
+            finished: What `finish` said of the first model.
+        """
 
     @abstractmethod
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:

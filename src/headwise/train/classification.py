@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from headwise.layers.classify import class_weights, classification_loss
-from headwise.linear.expert import fit_linear_expert, fit_mixture
 from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
 from headwise.train.fitted import Finished
+from headwise.train.label_expert import add_expert, add_expert_again
+from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
 AnyClassifier = TypeVar("AnyClassifier", Model, PairModel, BagModel)
@@ -44,7 +46,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
 
     @property
     def class_weights(self) -> np.ndarray | None:
-        """How much the items of each label count, `[classes]`; None for all the same."""
+        """How much the texts of each label count, `[labels]`; None where all count the same."""
         return None if self._weights is None else self._weights.numpy()
 
     def loss(self, texts: Sequence[int]) -> Tensor:
@@ -68,42 +70,35 @@ def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -
     }
 
 
+def begin_with_probe(objective: ClassificationObjective) -> None:
+    """Let a classifier with a base begin as what the vectors of the base say by themselves."""
+    model, targets, of_labels = objective.model, objective.train_targets, objective.class_weights
+    weights = None if of_labels is None else of_labels[targets]
+    vectors = model.base_vectors(objective.train_items)
+    found = fit_probe(vectors, targets, len(model.labels), weights=weights)
+    with torch.no_grad():
+        for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
+            own.copy_(torch.from_numpy(values))
+
+
 def finish_labels(objective: ClassificationObjective) -> Finished:
     """Fit the linear expert and the temperature of a trained classifier on dev."""
     model, targets = objective.model, objective.dev_targets
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets)
+    settings = None
     if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
-        add_expert(objective, logits)
+        settings = add_expert(objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets)
     logits = model.logits(objective.dev_items)
     after = expected_calibration_error(model.probabilities(logits), targets)
     dev = dev_scores(logits / model.temperature, targets, model.labels)
-    return Finished(dev, (before, after))
+    return Finished(dev, (before, after), (model, settings))
 
 
-def add_expert(objective: ClassificationObjective, logits: np.ndarray) -> None:
-    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
-
-    Args:
-        objective: With the texts and the trained model, which is left without an expert where dev gives it
-            no say.
-        logits: The encoder's on dev.
-    """
-    model = objective.model
-    dev_words = model.expert_reads(objective.dev_items)
-    expert = fit_linear_expert(
-        (model.expert_reads(objective.train_items), objective.train_targets),
-        (dev_words, objective.dev_targets),
-        len(model.labels),
-        max_features=model.config.expert.max_features,
-        kind=model.EXPERT,
-        class_weights=objective.class_weights,
-    )
-    if expert is None:
-        return
-    temperature, weight = fit_mixture(logits, expert(dev_words), objective.dev_targets)
-    if weight > 0:
-        model.add_expert(expert, weight)
-        model.temperature = temperature
+def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
+    """Give a classifier that was trained again, on all texts, the expert and the weights of the first."""
+    former, settings = finished.kept
+    objective.model.temperature = former.temperature
+    add_expert_again(objective, former, settings)

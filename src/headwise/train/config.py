@@ -31,6 +31,8 @@ class TrainConfig:
     """Largest norm of the gradient; 0 = no limit."""
     average: float = 0.0
     """Decay of a moving average of the weights, which then is what is judged and kept; 0 = off."""
+    refit: bool = False
+    """Once dev has chosen, train again on training and dev texts together (where dev was split off)."""
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"

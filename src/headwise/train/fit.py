@@ -1,6 +1,7 @@
 """The one training of all tasks: from data in parts to a trained model."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,9 +17,10 @@ from headwise.features.vectors import Coverage, WordVectors, coverage, load_vect
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.fitted import Finished, Fitted
-from headwise.train.loop import Report, train
+from headwise.train.loop import AGAIN, STATE, Report, train
 from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
+from headwise.train.state import Progress
 
 
 class Learnable(Protocol):
@@ -34,8 +36,16 @@ class Learnable(Protocol):
         """What it learns."""
         ...
 
+    def begin(self, model: Any, objective: Any) -> None:
+        """Put in place what is found by other means than by gradient, before the first epoch."""
+        ...
+
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         """Fit on dev what is fitted after the last epoch."""
+        ...
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        """Give a model that was trained again, on all texts, what `finish` has found."""
         ...
 
 
@@ -67,28 +77,79 @@ def fit(
     for name, part in (("training", parts.train), ("dev", parts.dev)):
         if not len(part):
             raise HeadwiseError(f"there are no {name} {parts.kind.nouns.many}", code="HW405")
-    torch.manual_seed(recipe.train.seed)
     if vectors is None and recipe.vectors.file is not None:
         vectors = load_vectors(recipe.vectors.file)
-    model, covered = task.build(parts, recipe, vectors)
-    model.to(pick_device(recipe.train.device))
-    objective = task.objective(model, parts)
-    hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
-    with compiled.waiting():  # or the first run on a machine would end with other weights
-        progress = train(
-            model,
-            objective,
-            recipe.train,
-            folder,
-            resume=resume,
-            identity={"texts": hashes, **recipe.to_json()},
-            rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
-            report=report,
-        )
-    if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
-        embedding.forget()
-    finished = task.finish(model, objective, parts)
-    return Fitted(model, progress, covered, finished.dev, finished.calibration)
+
+    def learn(parts: Parts[Any], folder: Path, until: int | None = None, **how: Any) -> _Learnt:
+        torch.manual_seed(recipe.train.seed)
+        model, covered = task.build(parts, recipe, vectors)
+        model.to(pick_device(recipe.train.device))
+        objective = task.objective(model, parts)
+        task.begin(model, objective)
+        hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+        with compiled.waiting():  # or the first run on a machine would end with other weights
+            progress = train(
+                model,
+                objective if until is None else Unjudged(objective, recipe.train.score),
+                recipe.train,
+                folder,
+                identity={"texts": hashes, **recipe.to_json()},
+                rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
+                until=until,
+                **how,
+            )
+        if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
+            embedding.forget()
+        return _Learnt(model, covered, objective, progress)
+
+    first = learn(parts, folder, resume=resume, report=report)
+    finished = task.finish(first.model, first.objective, parts)
+    if not recipe.train.refit or "dev" in parts.files:
+        return Fitted(first.model, first.progress, first.covered, finished.dev, finished.calibration)
+    # What dev has chosen is settled; the last training has its texts too.
+    whole = replace(parts, train=[*parts.train, *parts.dev])
+    again = folder / AGAIN
+    last = learn(
+        whole,
+        again,
+        until=first.progress.best_epoch + 1,
+        resume=resume and (again / STATE).exists(),
+    )
+    task.finish_again(last.model, last.objective, finished)
+    first.progress.seconds += last.progress.seconds
+    return Fitted(last.model, first.progress, last.covered, finished.dev, finished.calibration)
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """A trained model, as it is before what is fitted on dev."""
+
+    model: Any
+    covered: Coverage | None
+    objective: Any
+    progress: Progress
+
+
+class Unjudged:
+    """An objective without a judgement: nothing is to be chosen any more.
+
+    Args:
+        objective: The losses.
+        score: The name under which a score is expected.
+    """
+
+    def __init__(self, objective: Objective, score: str):
+        self.objective, self.scores = objective, {"loss": 0.0, score: 0.0}
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return self.objective.lengths
+
+    def loss(self, texts: Sequence[int]) -> torch.Tensor:
+        return self.objective.loss(texts)
+
+    def evaluate(self) -> dict[str, float]:
+        return self.scores
 
 
 def learning_rates(recipe: Recipe) -> dict[str, float]:

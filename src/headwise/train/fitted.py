@@ -17,10 +17,12 @@ class Finished:
     Attributes:
         dev: Scores of the whole model.
         calibration: See `Fitted`.
+        kept: What a second training on all texts takes over.
     """
 
     dev: dict[str, Any]
     calibration: tuple[float, float] | None = None
+    kept: Any = None
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,8 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
     temperature, weight, shift = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
     if weight > 0:
         expert.bias += torch.from_numpy(shift)
-        model.add_expert(expert, weight)
+        says = [float(np.abs(own).mean()) for own in (logits, weight * expert(dev_words))]
+        model.add_expert(expert, weight, share=says[1] / sum(says))
         model.temperature = temperature
 
 

@@ -36,6 +36,7 @@ from headwise.train.state import (
 )
 
 STATE = "state.safetensors"
+AGAIN = ".again"  # folder of a second training on all texts, in that of the first
 
 
 class TrainingInterrupted(HeadwiseError):
@@ -82,6 +83,7 @@ def train(
     resume: bool = False,
     identity: dict[str, Any] | None = None,
     rates: Mapping[str, float] | None = None,
+    until: int | None = None,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Progress:
     """Train a model; leaves it with the weights that were best on dev.
@@ -94,6 +96,7 @@ def train(
         resume: Go on with the run in `folder` instead of starting one.
         identity: What else makes this run this run (data, model); resuming another one is an error.
         rates: Learning rates of parameters by what their names begin with, where they have their own.
+        until: Stop after this many of the epochs, and keep the last weights: dev has chosen before.
         report: Called after each update and epoch.
 
     Returns:
@@ -103,7 +106,8 @@ def train(
         TrainingInterrupted: Ctrl-C or SIGTERM came; the state is saved.
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
-    run = _Run(model, objective, config, folder, {**(identity or {}), "train": asdict(config)}, rates or {})
+    identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
+    run = _Run(model, objective, config, folder, identity, rates or {}, until)
     with _signals() as stop:
         if resume:
             run.load()
@@ -126,6 +130,8 @@ def train(
 
 def remove_run(folder: Path) -> None:
     """Remove a run's state, and the folder unless something else is in it."""
+    if (folder / AGAIN).is_dir():
+        remove_run(folder / AGAIN)
     # The state first: without it, nothing looks for the rest.
     leftovers = [
         *folder.glob("best-*.safetensors"),
@@ -149,9 +155,10 @@ class _Run:
         folder: Path,
         identity: dict[str, Any],
         rates: Mapping[str, float],
+        until: int | None = None,
     ):
         self.model, self.objective, self.config = model, objective, config
-        self.folder, self.identity = folder, identity
+        self.folder, self.identity, self.until = folder, identity, until
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.optimizer = AdamW(self._groups(rates))
@@ -245,7 +252,7 @@ class _Run:
                     f"train: score: {config.score!r} is not known of this task, only {', '.join(scores)}"
                 )
             score = -scores["loss"] if config.score == "loss" else scores[config.score]
-            if score > progress.best_score:
+            if score > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = score, progress.epoch, 0
                 write_atomically(self.model.state_dict(), self._best(progress.epoch), {})
             else:
@@ -258,7 +265,10 @@ class _Run:
         stopped = config.patience and progress.stale >= config.patience
         progress.epoch += 1
         progress.batch, progress.loss, progress.texts = 0, 0.0, 0
-        progress.finished = bool(stopped) or progress.epoch >= config.epochs
+        if self.until is None:
+            progress.finished = bool(stopped) or progress.epoch >= config.epochs
+        else:
+            progress.finished = progress.epoch >= self.until
         self.save()
         for path in self.folder.glob("best-*.safetensors"):
             if path != self._best(progress.best_epoch):

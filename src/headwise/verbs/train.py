@@ -112,8 +112,8 @@ def train_files(
         parses,
         ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
     )
-    recipe, vectors = choose_settings(len(parts.train), layers, task.suggested(parts))
-    for line in parts.notes:
+    recipe, vectors, notes = choose_settings(parts, layers)
+    for line in (*parts.notes, *notes):
         listener.note(line)
     for remark in task.announce(parts, recipe):
         listener.remark(remark)

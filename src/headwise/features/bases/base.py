@@ -135,7 +135,8 @@ class Base:
         rows = np.fromiter((row for piece in pieces for row in piece.rows), np.int64, int(lengths.sum()))
         found = self._rows(rows)
         starts = np.cumsum(lengths) - lengths
-        return np.add.reduceat(found, starts, axis=0) / lengths[:, None].astype(np.float32), weights
+        means = np.add.reduceat(found, starts, axis=0) / lengths[:, None]
+        return means.astype(np.float32), weights
 
     def _rows(self, numbers: NDArray[np.int64]) -> Floats:
         own = numbers < len(self.words)

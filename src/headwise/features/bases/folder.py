@@ -107,7 +107,7 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             settings,
             {short: tensor(name, np.floating, tensors[name].ndim) for short, name in own.items()},
         )
-    name = about.get("name")
+    name, told = about.get("name"), about.get("about")
     try:
         return Base(
             name if isinstance(name, str) else folder.name,
@@ -115,7 +115,7 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             table("words"),
             table("subwords"),
             tensor("weights", np.floating, 1),
-            about.get("about") if isinstance(about.get("about"), dict) else {},
+            told if isinstance(told, dict) else {},
             encoder,
         )
     except ConfigError as error:

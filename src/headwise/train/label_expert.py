@@ -1,0 +1,98 @@
+"""The linear expert beside an encoder of labels: fitted on the training texts, weighed on dev."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headwise.linear.expert import LinearExpert, fit_linear_expert
+from headwise.linear.mixture import fit_mixture
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.models.classifier import Model
+
+if TYPE_CHECKING:
+    from headwise.train.classification import ClassificationObjective
+
+
+def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> LinearSettings | None:
+    """Fit the linear expert on the training texts (or pairs), and on dev how much say it and the encoder
+    have, and the temperature. Either is dropped where the other does as well without it.
+
+    Args:
+        objective: With the texts and the trained model.
+        logits: The encoder's on dev.
+
+    Returns:
+        What was chosen for a linear model of words and characters, for `add_expert_again`.
+    """
+    model, targets = objective.model, objective.dev_targets
+    expert, settings = _text_expert(objective) if isinstance(model, Model) else _number_expert(objective)
+    if expert is None or not len(targets):
+        return settings
+    model.add_expert(expert, 0.0)
+    mixture = fit_mixture([logits, model.expert_scores(objective.dev_items)], targets)
+    encoder, own = mixture.weights
+    if own == 0:
+        model.remove_expert()
+        return settings
+    model.add_expert(
+        expert,
+        own / encoder if encoder else 1.0,
+        encoder_weight=float(encoder > 0),
+        share=mixture.shares[1],
+    )
+    model.temperature = 1 / (encoder or own)
+    return settings
+
+
+def add_expert_again(
+    objective: "ClassificationObjective", former: Any, settings: LinearSettings | None
+) -> None:
+    """Give a model that was trained again, on more texts, an expert on these and the former weights.
+
+    Args:
+        objective: With the texts and the model.
+        former: The model before.
+        settings: What was chosen for its expert.
+    """
+    if former.expert is None or settings is None:
+        return
+    expert, _ = _text_expert(objective, settings)
+    if expert is not None:
+        weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
+        objective.model.add_expert(expert, former.expert_weight, **weights)
+
+
+def _text_expert(
+    objective: "ClassificationObjective", settings: LinearSettings | None = None
+) -> tuple[TextExpert | None, LinearSettings]:
+    """A linear model of words, characters and the vectors of a base, and its settings; no model where the
+    texts have no words."""
+    model = objective.model
+    items = list[Any](objective.train_items)
+    fitted = fit_linear(
+        [text.text for text in items],
+        objective.train_targets,
+        len(model.labels),
+        class_weight=objective.class_weights,
+        tokenizer=model.config.words.tokenizer,
+        max_features=model.config.expert.max_features,
+        dense=model.base_vectors(items),
+        settings=settings,
+    )
+    expert = TextExpert.of(fitted.model)
+    return expert if expert.features else None, fitted.settings
+
+
+def _number_expert(objective: "ClassificationObjective") -> tuple[LinearExpert | None, None]:
+    """A linear SVM on the word numbers of pairs; None where they have no known words."""
+    model = objective.model
+    expert = fit_linear_expert(
+        (model.expert_reads(objective.train_items), objective.train_targets),
+        (model.expert_reads(objective.dev_items), objective.dev_targets),
+        len(model.labels),
+        max_features=model.config.expert.max_features,
+        kind=model.EXPERT,
+        class_weights=objective.class_weights,
+    )
+    return expert, None

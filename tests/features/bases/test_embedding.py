@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+import torch
+
+from headwise.features.bases import Base, BaseConfig, BaseError
+from headwise.features.bases.base import Table
+from headwise.features.bases.embedding import BaseEmbedding
+from headwise.features.bases.pieces import Pieces
+from headwise.ragged import Layout, Ragged
+
+WORDS = ("good", "bad", "well", "made")
+TEXTS = [["good", "zebra", "well-made"], [], ["Bad"]]
+SIZE, RUNS = 8, 16
+
+
+@pytest.fixture
+def base() -> Base:
+    random = np.random.default_rng(0)
+    tables = [Table.of(random.normal(size=(rows, SIZE)).astype(np.float32)) for rows in (len(WORDS), RUNS)]
+    return Base("tiny", WORDS, *tables, np.linspace(0.5, 1, len(WORDS) + 1, dtype=np.float32))
+
+
+def embedding(base: Base, *, train: bool = False, width: int = 6) -> BaseEmbedding:
+    torch.manual_seed(0)
+    config = BaseConfig("tiny", train=train, dropout=0.0, size=SIZE, subwords=RUNS)
+    return BaseEmbedding(base, 3, width, config)
+
+
+def read(layer: BaseEmbedding, texts=TEXTS):
+    pieces = layer.prepare(texts)
+    layout = Layout([len(words) for words in texts])
+    return layer(Ragged(torch.zeros(layout.total, dtype=torch.int64), layout), pieces)
+
+
+def test_words_and_texts_are_those_of_the_base(base):
+    layer = embedding(base, width=SIZE)
+    words, means = read(layer)
+    vectors, _ = base.vectors([word for text in TEXTS for word in text])
+    expected = torch.nn.functional.layer_norm(torch.from_numpy(vectors), (SIZE,))
+    assert torch.allclose(words.values, expected, atol=1e-5)
+    assert torch.allclose(means, torch.from_numpy(base.texts(TEXTS)), atol=1e-5)
+    assert np.allclose(layer.texts(layer.prepare(TEXTS)), base.texts(TEXTS), atol=1e-5)
+
+
+def test_a_batch_says_the_same_as_each_text_alone(base):
+    layer = embedding(base)
+    words, means = read(layer)
+    for number, text in enumerate(TEXTS):
+        alone, mean = read(layer, [text])
+        assert torch.allclose(words[number], alone.values, atol=1e-6)
+        assert torch.allclose(means[number], mean[0], atol=1e-6)
+
+
+def test_no_text_at_all(base):
+    words, means = read(embedding(base), [])
+    assert words.values.shape == (0, 6)
+    assert means.shape == (0, SIZE)
+
+
+def test_corrections_begin_at_0_and_take_gradients_of_known_words_alone(base):
+    layer = embedding(base, train=True)
+    pieces = layer.prepare([["good", "bad"]])
+    ids = Ragged(torch.tensor([2, 0]), Layout([2]))
+    words, means = layer(ids, pieces)
+    assert torch.allclose(means, read(embedding(base), [["good", "bad"]])[1])
+    (words.values.sum() + means.sum()).backward()
+    assert layer.vectors is not None
+    rows = layer.vectors.weight.grad.abs().sum(dim=1)
+    assert (rows > 0).tolist() == [False, False, True]
+
+
+def test_unknown_words_are_those_made_of_letters(base):
+    assert [Pieces.of(base, text).unknown for text in TEXTS] == [1, 0, 0]
+
+
+def test_files_bring_it_back(base):
+    layer = embedding(base)
+    again = BaseEmbedding.from_files(layer.to_files(), 3, 6, layer.config)
+    again.load_state_dict(layer.state_dict())
+    for one, other in zip(read(layer), read(again), strict=True):
+        values = [x.values if isinstance(x, Ragged) else x for x in (one, other)]
+        assert torch.equal(*values)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{}, {"base.json": {}}, {"base.json": {"words": ["a", 1]}}, {"base.json": {"words": ["a", "a"]}}],
+)
+def test_files_that_describe_no_base_are_refused(base, files):
+    with pytest.raises(BaseError, match="different words"):
+        BaseEmbedding.from_files(files, 3, 6, embedding(base).config)

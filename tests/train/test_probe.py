@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from headwise.train.probe import _LENGTH, STRENGTHS, fit_probe
+
+
+def texts(count: int, classes: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(classes, 12))
+    targets = random.integers(0, classes, count)
+    rows = centres[targets] + noise * random.normal(size=(count, 12))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32), targets
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
+    rows, targets = texts(300, classes, 2.0)
+    weights, bias = fit_probe(rows, targets, classes)
+    found = rows @ weights.T + bias
+    gaps = []
+    for strength in STRENGTHS:
+        # Of two labels scikit-learn has one column of weights, we have two of half the size.
+        model = LogisticRegression(C=strength * (2 if classes == 2 else 1), max_iter=1000, tol=1e-8).fit(
+            rows * _LENGTH, targets
+        )
+        logits = model.decision_function(rows * _LENGTH)
+        expected = np.stack([-logits, logits], axis=1) / 2 if classes == 2 else logits
+        centred = found - found.mean(axis=1, keepdims=True)
+        gaps.append(np.abs(centred - (expected - expected.mean(axis=1, keepdims=True))).max())
+    assert min(gaps) < 0.05
+
+
+def test_noise_asks_for_small_weights():
+    rows, targets = texts(200, 2, 1.0)
+    random = np.random.default_rng(1).permutation(targets)
+    assert np.linalg.norm(fit_probe(rows, random, 2)[0]) < np.linalg.norm(fit_probe(rows, targets, 2)[0])
+
+
+def test_weights_count_texts_as_if_there_were_more_of_them():
+    rows, targets = texts(100, 2, 2.0)
+    more = np.where(targets == 1, 3.0, 1.0)
+    plain, weighted = (fit_probe(rows, targets, 2, weights=own) for own in (None, more))
+    assert weighted[1][1] - weighted[1][0] > plain[1][1] - plain[1][0]
+
+
+def test_few_texts():
+    rows, targets = texts(3, 2, 0.1)
+    weights, bias = fit_probe(rows, targets, 2)
+    assert np.isfinite(weights).all()
+    assert np.isfinite(bias).all()
