@@ -27,7 +27,7 @@ def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dty
         _data(data, sheet.of),
         _quality(metrics, sheet),
         _use(task),
-        _LIMITS if sheet.confusion else "",
+        _LIMITS if sheet.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
     ]
     return "\n".join(section for section in sections if section)
@@ -193,7 +193,7 @@ _LIMITS = """\
 
 - The model knows only the texts that it was trained on: other topics, other times or another language make
   it worse, and no number above says by how much. Measure it on texts of your own first.
-- It gives everything one of its labels, also that to which none applies.
+- It gives every text one of its labels, also a text to which none applies.
 - Probabilities were adjusted on dev texts and hold for texts like those. A large share of unknown words
   is a sign that a text is not.
 - Scores on dev texts look a little too good, as the model was chosen by them; those on test texts do not.
