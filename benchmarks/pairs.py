@@ -35,8 +35,9 @@ from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.labels import evaluate_labels
 from headwise.tasks import find_task
-from headwise.train.classification import ClassificationObjective, add_expert
+from headwise.train.classification import ClassificationObjective
 from headwise.train.fit import fit, targets_of
+from headwise.train.label_expert import add_expert
 from runs import (
     CACHE,
     DATA,

@@ -25,7 +25,7 @@ def test_a_file_alone_is_enough(tagger):
     out, err = tagger
     assert "task tag guessed from the file" in err
     assert "tag scheme iob2" in err
-    assert "memory of the training words" in out
+    assert "CRF on spelling and neighbours" in out
     assert "PER" in out
 
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from scipy.special import log_softmax
 from sklearn.svm import LinearSVC
 
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.ngrams import NgramVocabulary
 from headwise.features.vocabulary import Vocabulary
-from headwise.linear.expert import LinearExpert, fit_linear_expert, fit_mixture
+from headwise.linear.expert import LinearExpert, fit_linear_expert
 from headwise.linear.svm import STRENGTHS
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
@@ -45,26 +44,6 @@ def test_texts_without_words_score_the_bias():
     none = np.zeros(0, dtype=np.int64)
     np.testing.assert_allclose(expert([none, np.array([0, 0])]), expert.bias.numpy()[None].repeat(2, 0))
     assert fit_linear_expert(([none, none], np.array([0, 1])), ([none], np.array([0])), 2) is None
-
-
-def test_mixture_gives_an_expert_that_knows_the_say():
-    random = np.random.default_rng(0)
-    targets = random.integers(0, 3, 400)
-    knows = np.eye(3)[targets] + random.normal(size=(400, 3)) * 0.3
-    noise = random.normal(size=(400, 3))
-    temperature, weight = fit_mixture(noise, knows, targets)
-    assert weight / 1.0 > 5
-    mixed = log_softmax((noise + weight * knows) / temperature, axis=1)
-    assert -mixed[np.arange(400), targets].mean() < 0.4
-    temperature, weight = fit_mixture(knows * 3, noise, targets)
-    assert weight < 0.2
-
-
-def test_an_expert_that_is_wrong_gets_no_say():
-    targets = np.arange(300) % 3
-    random = np.random.default_rng(0)
-    right, wrong = (sign * np.eye(3)[targets] + random.normal(size=(300, 3)) for sign in (1, -1))
-    assert fit_mixture(right, wrong, targets)[1] == 0.0
 
 
 def test_a_model_adds_it_to_its_logits():

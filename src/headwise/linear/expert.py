@@ -130,29 +130,3 @@ def fit_linear_expert(
     if classes == 2:  # scikit-learn keeps one score, of the second label
         weights, bias = np.hstack([-weights, weights]) / 2, np.array([-bias[0], bias[0]]) / 2
     return kind.of(vocabulary, weights, bias)
-
-
-def fit_mixture(encoder: np.ndarray, expert: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
-    """The temperature and the expert's weight that make held-out labels most likely.
-
-    Args:
-        encoder: Logits `[texts, classes]`.
-        expert: Scores `[texts, classes]`.
-        targets: Label numbers `[texts]`.
-
-    Returns:
-        `(temperature, weight)` for `(encoder + weight * expert) / temperature`; the weight is not negative.
-    """
-    from scipy.optimize import minimize  # a second to load, and predictions do without
-    from scipy.special import log_softmax
-
-    rows = np.arange(len(targets))
-    encoder, expert = encoder.astype(np.float64), expert.astype(np.float64)
-
-    def loss(factors: np.ndarray) -> float:
-        mixed = log_softmax(factors[0] * encoder + factors[1] * expert, axis=1)
-        return float(-mixed[rows, targets].mean())
-
-    bounds = [(1 / 20, 20.0), (0.0, 40.0)]
-    found = minimize(loss, x0=np.array([1.0, 1.0]), bounds=bounds, method="L-BFGS-B")
-    return 1.0 / float(found.x[0]), float(found.x[1] / found.x[0])

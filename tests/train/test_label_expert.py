@@ -1,0 +1,94 @@
+"""How much say the linear expert and the encoder have, and that class weights reach the expert."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from headwise.data.example import Example
+from headwise.encoders import MSTransformerConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.classify import ClassifierConfig
+from headwise.linear.text_expert import TextExpert
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
+from headwise.scores.metrics import mean_loss
+from headwise.train.classification import ClassificationObjective
+from headwise.train.label_expert import add_expert
+
+LABELS = ["a", "b", "c"]
+NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))
+
+
+def corpus(texts: int, seed: int) -> tuple[list[Example], np.ndarray]:
+    random = np.random.default_rng(seed)
+    targets = random.integers(0, 3, texts)
+    found = [f"the {random.choice(NAMES[label])}s of {random.integers(1000)}" for label in targets]
+    return [Example(text) for text in found], targets
+
+
+def objective(weights: str = "none", tokenizer: str = "penn") -> ClassificationObjective:
+    torch.manual_seed(0)
+    encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
+    config = ModelConfig(words=WordConfig(vector_size=8, tokenizer=tokenizer), encoder=encoder)
+    config = replace(config, classifier=ClassifierConfig(class_weights=weights))
+    model = Model(config, Vocabulary.build([["the", "of"]]), LABELS)
+    return ClassificationObjective(model, corpus(90, 0), corpus(60, 1))
+
+
+def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
+    """Logits of an encoder that knows so much."""
+    noise = np.random.default_rng(3).normal(size=(len(targets), 3))
+    return (strength * np.eye(3)[targets] + noise).astype(np.float32)
+
+
+def test_an_encoder_that_knows_nothing_is_dropped():
+    own = objective()
+    add_expert(own, knowing(own.dev_targets, 0.0))
+    model = own.model
+    assert isinstance(model.expert, TextExpert)
+    assert (model.encoder_weight, model.expert_weight, model.expert_share) == (0.0, 1.0, 1.0)
+    assert (model.logits(own.dev_items).argmax(1) == own.dev_targets).mean() == 1.0
+
+
+def test_both_have_a_say_and_the_probabilities_are_calibrated():
+    own = objective()
+    logits = knowing(own.dev_targets, 2.0)
+    noisy = own.dev_targets.copy()
+    noisy[::4] = (noisy[::4] + 1) % 3  # the expert is not always right either
+    own.dev_targets = noisy
+    add_expert(own, logits)
+    model = own.model
+    assert 0 < model.expert_share <= 1
+    alone = model.expert_scores(own.dev_items)
+    model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
+    mixed = model.logits(own.dev_items) / model.temperature
+    assert mean_loss(mixed, noisy) <= min(mean_loss(alone, noisy), mean_loss(logits, noisy)) + 0.02
+
+
+def test_an_expert_that_is_not_needed_is_dropped():
+    own = objective()
+    own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
+    add_expert(own, knowing(own.dev_targets, 6.0))
+    assert own.model.expert is None
+    assert own.model.config.expert.features == 0
+
+
+def test_class_weights_reach_it():
+    shares = {}
+    for weights in ("none", "a=20.0"):
+        own = objective(weights)
+        own.train_targets = np.random.default_rng(7).integers(0, 3, len(own.train_targets))
+        own.dev_targets = np.zeros_like(own.dev_targets)
+        add_expert(own, knowing(own.dev_targets, 0.0))
+        guessed = own.model.expert_scores(own.dev_items).argmax(1) if own.model.expert else [1]
+        shares[weights] = np.mean(np.array(guessed) == 0)
+    assert shares["a=20.0"] > shares["none"] + 0.1
+
+
+def test_texts_without_words_have_no_expert():
+    own = objective()
+    own.train_items = own.model.features.encode([" "] * len(own.train_items))
+    add_expert(own, knowing(own.dev_targets, 1.0))
+    assert own.model.expert is None
