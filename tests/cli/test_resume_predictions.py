@@ -129,7 +129,7 @@ def test_another_model_with_the_same_labels(run, save, whole, tmp_path, records)
     other = save(["bad", "good"], seed=2)
     code, _, err = run("predict", other, "in.csv", "-o", "out.jsonl", "--resume")
     assert code == 2
-    assert "the model gives other probabilities" in err
+    assert "the model gives other predictions" in err
 
 
 def test_compressed_outputs_cannot_be_resumed(run, model, table, tmp_path):

@@ -105,4 +105,4 @@ def test_a_pipeline_that_is_not_there(files, run):
 def test_parses_of_texts_that_are_not_given(files, run):
     code, _, err = run("train", "reviews.csv", "--dev-heads", "reviews.heads", *SETTINGS)
     assert code == 2
-    assert "no file of dev texts" in " ".join(err.split())
+    assert "parses of dev texts, but there is no file of them" in " ".join(err.split())

@@ -33,7 +33,7 @@ def test_texts_are_predicted_with_their_characters(run, tagger, tmp_path):
     (tmp_path / "new.csv").write_text('id,text\n7,"So, mr w3 runs."\n8,\n')
     code, _, err = run("predict", "m", "new.csv", "-o", "p.jsonl")
     assert code == 0
-    assert "2 texts tagged" in err
+    assert "2 sentences predicted" in err
     first, second = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
     assert first["id"] == "7"
     assert first["words"] == ["So", ",", "mr", "w3", "runs", "."]
