@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwise.cli.bench import _ranges
+from headwise.cli.timing import _ranges
 
 SMALL = ("--lengths", "6", "12", "--batch", "2", "--rounds", "1")
 
@@ -12,7 +12,7 @@ SMALL = ("--lengths", "6", "12", "--batch", "2", "--rounds", "1")
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
     """Nothing of this process is to change for the tests that follow, and nothing is to be compiled."""
-    monkeypatch.setattr("headwise.cli.bench.keep_freed_memory", lambda: True)
+    monkeypatch.setattr("headwise.cli.timing.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
     monkeypatch.setattr("headwise.attention.compiled._decisions", {})
 

@@ -128,7 +128,7 @@ def test_flags_of_train_show_the_defaults_that_are_used(run):
     from headwise.recipe import size_defaults
     from headwise.train.config import TrainConfig
 
-    out = " ".join(re.sub(r"[│╭╮╰╯─]", " ", run("train", "--help")[1]).split())
+    out = " ".join(re.sub(r"[│╭╮╰╯─]", " ", run("train", "--help-all")[1]).split())
     out = out[out.index(" Training ") :]
     moved = set(size_defaults(10, vectors=True)["train"]) | set(size_defaults(10, vectors=False)["train"])
     for item in fields(TrainConfig):
@@ -136,3 +136,71 @@ def test_flags_of_train_show_the_defaults_that_are_used(run):
         text = out[out.index(f" {flag} ") :]
         default = text[text.index("[") + 1 : text.index("]")]
         assert default == ("by size" if item.name in moved else str(item.default))
+
+
+def test_what_is_known_of_the_settings_is_up_to_date():
+    """`python -m headwise.cli.collect` writes it."""
+    from headwise.cli.collect import written
+    from headwise.cli.settings import FILE
+
+    assert FILE.read_text(encoding="utf-8") == written()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        int,
+        float | None,
+        bool,
+        str,
+        Literal["a", "b"],
+        tuple[str, ...],
+        Literal["a"] | None,
+        int | str | None,
+    ],
+)
+def test_kinds_as_plain_data(kind):
+    from headwise.cli.settings import read_kind, write_kind
+
+    assert read_kind(write_kind(kind)) == kind
+
+
+def shown_flags(text: str) -> set[str]:
+    return set(re.findall(r"(?<=[ \u2502])--[a-z][\w.-]*", text.split("\u256d", 1)[1]))
+
+
+@pytest.mark.parametrize(
+    "task", ["classify", "multi-label", "tag", "pair", "pair-score", "regress", "bags"]
+)
+def test_help_of_the_task_at_hand(run, task):
+    code, out, _ = run("train", "--task", task, "--help")
+    assert code == 0
+    assert f"the flags that matter most for the task {task}" in " ".join(out.split())
+    flags, every = shown_flags(out), shown_flags(run("train", "--help-all")[1])
+    assert flags < every
+    assert {"--output", "--task", "--epochs", "--seed", "--label-column"} - flags <= {"--label-column"}
+    assert 20 <= len(flags) <= 40
+    assert re.search(r"--help-all lists 1\d\d more", " ".join(out.split()))
+    own = {
+        "tag": "--tagger.crf",
+        "bags": "--bags.model",
+        "pair": "--pair.features",
+        "multi-label": "--label-columns",
+    }
+    for other, flag in own.items():
+        assert (flag in flags) == (other == task or (other, task) == ("pair", "pair-score"))
+
+
+def test_the_task_at_hand_is_that_of_the_file(run, tmp_path):
+    (tmp_path / "a.conll").write_text("a\tO\nb\tB-X\n\n" * 20)
+    _, out, _ = run("train", "a.conll", "--help")
+    assert "--tagger.crf" in out
+    _, out, _ = run("train", "no.conll", "--help", "--encoder", "bilstm")
+    assert "--tagger.crf" not in out
+    assert "--encoder.heads" not in out
+
+
+def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\na,b\n")
+    _, _, err = run("train", "a.csv", "--words.min-count", "x")
+    assert "--words.min-count" in err

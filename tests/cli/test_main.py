@@ -19,11 +19,29 @@ sys.exit(code)
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], ["--version"], ["doctor", "--help"], ["trian"]])
+WITHOUT_TORCH = """
+import sys
+from headwise.cli import main
+for line in sys.argv[1:]:
+    code = main(line.split())
+    assert "torch" not in sys.modules, line
+    assert code == (0 if "help" in line else 2), line
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["trian"]])
 def test_starts_fast_and_without_torch(arguments):
     command = [sys.executable, "-c", FRESH.format(arguments=arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == (2 if arguments == ["trian"] else 0), done.stderr
+
+
+def test_help_and_usage_errors_do_without_torch():
+    lines = [f"{command} --help" for command in COMMANDS]
+    lines += ["train --help-all", "train --task tag --help", "train", "train a.csv --epohcs 3", "predict m"]
+    lines += ["train a.csv --epochs x", "evaluate m f --errors x", "sample m --top-k x", "bench --rounds x"]
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *lines], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_doctor_runs_without_torch(tmp_path):

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from cyclopts import App, CycloptsError, UnknownCommandError, UnusedCliTokensError
 
@@ -34,12 +35,17 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-def build_app(command: str = "") -> App:
+HELP = ("--help", "-h")
+ALL = "--help-all"
+
+
+def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
     """The command line.
 
     Args:
         command: The subcommand that will be called. Its help is its own docstring; of the others only the
             summaries are known, so that they need not be imported.
+        arguments: What stands after it.
     """
     app = App(
         name="headwise",
@@ -54,7 +60,11 @@ def build_app(command: str = "") -> App:
         result_action="return_value",
     )
     for place, (name, summary) in enumerate(COMMANDS.items()):
-        path = f"headwise.cli.{name}:{name}"
+        path: Any = f"headwise.cli.{name}:{name}"
+        if name == command == "train" and set(HELP) & set(arguments) and ALL not in arguments:
+            from headwise.cli.train_help import shorter
+
+            path = shorter(arguments)
         app.command(path, name=name, help=None if name == command else summary, sort_key=place)
     return app
 
@@ -71,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with telling():
-            result = build_app(words[0] if words else "")(words)
+            app = build_app(words[0] if words else "", words[1:])
+            result = app(["--help" if word == ALL else word for word in words])
         sys.stdout.flush()  # here, where a closed pipe is still to be caught
         return result if isinstance(result, int) else 0
     except CycloptsError as error:

@@ -5,7 +5,7 @@
 
 import json as json_format
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.padding import Padding
@@ -19,7 +19,9 @@ from headwise.cli.terminal import Terminal
 from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-from headwise.verbs.evaluate import Judgement, evaluate_file
+
+if TYPE_CHECKING:
+    from headwise.verbs.evaluate import Judgement
 
 _EXCERPT = 240  # characters shown of a text
 _DATA = {task: kind.options for task, kind in KINDS.items()}
@@ -57,6 +59,8 @@ def evaluate(
     """
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
+    from headwise.verbs.evaluate import evaluate_file  # with it comes torch
+
     keep_freed_memory()
     terminal = Terminal()
     judged = evaluate_file(
@@ -78,7 +82,7 @@ def evaluate(
     return 0
 
 
-def _print(judged: Judgement) -> None:
+def _print(judged: "Judgement") -> None:
     out, scores = output(), judged.evaluation.to_json()
     out.print()
     print_sheet(out, judged.task.sheet(scores), scores, [judged.baseline] if judged.baseline else [])

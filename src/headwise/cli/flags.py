@@ -4,8 +4,9 @@ A flag that is not given is None and leaves the field to the recipe file or to t
 command gets is only what its user has said.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, field, fields, make_dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, make_dataclass
+from functools import cache
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -38,16 +39,40 @@ def flags(
         hidden: Fields whose flag is not in the help.
         by_size: Fields whose default depends on the size of the data.
     """
+    described = describe(configs, omit=omit, by_size=by_size)
+    return holder(name, described, prefix=prefix, group=group, order=order, hidden=hidden)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A flag before there is a parser for it.
+
+    Attributes:
+        name: The field's.
+        kind: The type of its value.
+        help: What it is for, with the default.
+        owners: The names of the configurations that have it; none where all do.
+    """
+
+    name: str
+    kind: Any
+    help: str
+    owners: tuple[str, ...] = ()
+
+
+def describe(
+    configs: Mapping[str, type], *, omit: Collection[str] = (), by_size: Collection[str] = ()
+) -> list[Flag]:
+    """The flags of configurations; see `flags`."""
     owners: dict[str, dict[str, Any]] = {}  # field -> owner -> field
     for owner, config in configs.items():
         for item in fields(config):
             if item.name not in omit:
                 owners.setdefault(item.name, {})[owner] = item
-    made = []
+    described = []
     for item, own in owners.items():
         first = configs[next(iter(own))]
-        help_of = {param.arg_name: param.description for param in parse_from_object(first).params}
-        text = " ".join((help_of.get(item) or "").split())
+        text = " ".join((_help_of(first).get(item) or "").split())
         if len(own) <= len(configs) // 2:
             text += f" ({', '.join(own)})"
         defaults = {_shown(field.default) for field in own.values()}
@@ -56,25 +81,47 @@ def flags(
         kinds = [get_type_hints(configs[owner])[item] for owner in own]
         # What fits one of them passes here, and the chosen configuration looks again.
         kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else _any_of(kinds)
+        described.append(Flag(item, kind, text, tuple(own) if len(own) < len(configs) else ()))
+    return described
+
+
+def holder(
+    name: str,
+    described: Sequence[Flag],
+    *,
+    prefix: str,
+    group: str,
+    order: int,
+    hidden: Collection[str] = (),
+) -> Any:
+    """The annotation of a command's parameter that holds such flags; see `flags`."""
+    made = []
+    for flag in described:
         shown = Parameter(
-            help=text,
+            help=flag.help,
             show_default=False,
             negative_iterable=(),
             consume_multiple=True,
-            show=item not in hidden,
+            show=flag.name not in hidden,
         )
-        made.append((item, Annotated[kind | None, shown], field(default=None)))
-    holder = make_dataclass(name, made, frozen=True)
-    holder.__module__ = __name__  # cyclopts takes a class of the module "types" for a built-in
+        made.append((flag.name, Annotated[flag.kind | None, shown], field(default=None)))
+    kind = make_dataclass(name, made, frozen=True)
+    kind.__module__ = __name__  # cyclopts takes a class of the module "types" for a built-in
     heading = Group(group, sort_key=order)
-    return Annotated[holder | None, Parameter(name=prefix, group=heading, show_default=False)]
+    return Annotated[kind | None, Parameter(name=prefix, group=heading, show_default=False)]
 
 
-def given(holder: Any) -> dict[str, Any]:
+def given(held: Any) -> dict[str, Any]:
     """The flags that the user gave, by the fields' names."""
-    if holder is None:
+    if held is None:
         return {}
-    return {name: value for name, value in asdict(holder).items() if value is not None}
+    return {name: value for name, value in asdict(held).items() if value is not None}
+
+
+@cache
+def _help_of(config: type) -> dict[str, str | None]:
+    """The docstrings of a configuration's fields."""
+    return {param.arg_name: param.description for param in parse_from_object(config).params}
 
 
 def _any_of(kinds: list[Any]) -> Any:

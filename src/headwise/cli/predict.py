@@ -15,7 +15,6 @@ from headwise.cli.terminal import Terminal
 from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-from headwise.verbs.predict import predict_file
 
 _DATA = {task: kind.options for task, kind in KINDS.items()}
 
@@ -64,6 +63,8 @@ def predict(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
+    from headwise.verbs.predict import predict_file  # with it comes torch
+
     _check_file(model, file)
     keep_freed_memory()
     predict_file(

@@ -9,10 +9,6 @@ from rich.table import Table
 
 from headwise.cli.console import note, output
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.priors import PRIORS, alibi
-from headwise.priors.gallery import gallery_html, gallery_svg
-
-_FORMS = {".html": gallery_html, ".svg": gallery_svg}
 
 
 def priors(*, draw: Annotated[Path | None, Parameter(show_default=False)] = None) -> None:
@@ -27,11 +23,16 @@ def priors(*, draw: Annotated[Path | None, Parameter(show_default=False)] = None
     Raises:
         HeadwiseError: The file is of another kind, or cannot be written.
     """
+    # With these comes torch.
+    from headwise.priors import PRIORS, alibi
+    from headwise.priors.gallery import gallery_html, gallery_svg
+
+    forms = {".html": gallery_html, ".svg": gallery_svg}
     if draw is not None:
-        if draw.suffix.lower() not in _FORMS:
+        if draw.suffix.lower() not in forms:
             raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
         try:
-            draw.write_text(_FORMS[draw.suffix.lower()](), encoding="utf-8")
+            draw.write_text(forms[draw.suffix.lower()](), encoding="utf-8")
         except OSError as error:
             raise HeadwiseError(
                 f"{draw}: cannot be written ({error.strerror or error})", code="HW604"

@@ -9,11 +9,7 @@ from cyclopts import Parameter
 from headwise.cli.console import note
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-from headwise.models.language_model import LanguageModel
-from headwise.models.sampling import SampleConfig, encode_prompt, text_of
-from headwise.models.sampling import sample as go_on
-from headwise.store import load_model
-from headwise.train.fit import pick_device
+from headwise.models.sample_config import SampleConfig
 
 DEFAULT = SampleConfig()
 
@@ -40,6 +36,13 @@ def sample(
         HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that
             the model does not know.
     """
+    # With these comes torch.
+    from headwise.models.language_model import LanguageModel
+    from headwise.models.sampling import encode_prompt, text_of
+    from headwise.models.sampling import sample as go_on
+    from headwise.store import load_model
+    from headwise.train.fit import pick_device
+
     keep_freed_memory()
     loaded = load_model(model, device=pick_device(device))
     if not isinstance(loaded, LanguageModel):

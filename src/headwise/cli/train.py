@@ -4,137 +4,33 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from headwise.cli.console import warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
-from headwise.cli.outcome import print_outcome
+from headwise.cli.settings import PLACES, known, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.data.kinds import KINDS
 from headwise.data.parses import Parses
-from headwise.data.split import SplitConfig
-from headwise.encoders import ENCODERS
-from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
-from headwise.features.bases import BaseConfig
-from headwise.features.characters import CharacterConfig
-from headwise.features.embedding import WordConfig
-from headwise.features.parse import SyntaxConfig
-from headwise.features.pretrained import PretrainedConfig
-from headwise.layers.bags import BagConfig
-from headwise.layers.classify import ClassifierConfig
-from headwise.layers.language import LanguageConfig
-from headwise.layers.pair import PairConfig
-from headwise.layers.regress import RegressorConfig
-from headwise.layers.tag import TaggerConfig
-from headwise.linear.expert import ExpertConfig
 from headwise.memory import keep_freed_memory
-from headwise.recipe import read_recipe, size_defaults
-from headwise.scores.thresholds import ThresholdConfig
-from headwise.store.layout import RUN
-from headwise.tasks import TASKS
-from headwise.tasks.task import DEFAULT_ENCODER
-from headwise.train.config import TrainConfig
-from headwise.train.loop import TrainingInterrupted
-from headwise.train.recipe import VectorsConfig
-from headwise.verbs.train import train_files
 
-_DATA = {task: kind.options for task, kind in KINDS.items()}
-_BY_SIZE = {
-    section: {name for vectors in (False, True) for name in size_defaults(0, vectors=vectors)[section]}
-    for section in ("words", "encoder", "classifier", "train")
+DATA = {task: kind.options for task, kind in KINDS.items()}
+DATA_FLAGS: dict[str, Any] = {"prefix": "*", "group": "Reading files", "order": 3}
+DataFlags = flags("DataFlags", DATA, **DATA_FLAGS)
+
+_NAMED = {
+    "training": "train",
+    "vector_settings": "vectors",
+    "base_settings": "base",
+    "pretrained_settings": "pretrained",
+    "encoder_settings": "encoder",
 }
-
-DataFlags = flags("DataFlags", _DATA, prefix="*", group="Reading files", order=3)
-SplitFlags = flags("SplitFlags", {"": SplitConfig}, prefix="--split", group="Splitting", order=4)
-TrainFlags = flags(
-    "TrainFlags", {"": TrainConfig}, prefix="*", group="Training", order=5, by_size=_BY_SIZE["train"]
-)
-WordFlags = flags(
-    "WordFlags", {"": WordConfig}, prefix="--words", group="Words", order=6, by_size=_BY_SIZE["words"]
-)
-VectorsFlags = flags(
-    "VectorsFlags", {"": VectorsConfig}, prefix="--vectors", group="Words", order=6, omit={"file"}
-)
-BaseFlags = flags(
-    "BaseFlags",
-    {"": BaseConfig},
-    prefix="--base",
-    group="Words",
-    order=6,
-    omit={"name", "size", "subwords"},
-)
-PretrainedFlags = flags(
-    "PretrainedFlags",
-    {"": PretrainedConfig},
-    prefix="--pretrained",
-    group="Pretrained encoder",
-    order=6,
-    omit={"name"},
-)
-SyntaxFlags = flags("SyntaxFlags", {"": SyntaxConfig}, prefix="--syntax", group="Syntax", order=6)
-WindowsFlags = flags("WindowsFlags", {"": WindowsConfig}, prefix="--windows", group="Long texts", order=6)
-ClassifierFlags = flags(
-    "ClassifierFlags",
-    {"": ClassifierConfig},
-    prefix="--classifier",
-    group="Classifier",
-    order=7,
-    by_size=_BY_SIZE["classifier"],
-)
-ExpertFlags = flags(
-    "ExpertFlags",
-    {"": ExpertConfig},
-    prefix="--expert",
-    group="Linear expert",
-    order=8,
-    omit=set(ExpertConfig.SIZES),
-)
-ThresholdFlags = flags(
-    "ThresholdFlags",
-    {"": ThresholdConfig},
-    prefix="--thresholds",
-    group="Thresholds (multi-label)",
-    order=8,
-)
-CharacterFlags = flags(
-    "CharacterFlags", {"": CharacterConfig}, prefix="--characters", group="Spelling (tag)", order=8
-)
-BagFlags = flags("BagFlags", {"": BagConfig}, prefix="--bags", group="Bags of instances (bags)", order=8)
-LanguageFlags = flags(
-    "LanguageFlags",
-    {"": LanguageConfig},
-    prefix="--language",
-    group="Language model (language-model)",
-    order=8,
-    by_size={"windows"},
-)
-PairFlags = flags(
-    "PairFlags",
-    {"": PairConfig},
-    prefix="--pair",
-    group="Text pairs (pair, pair-score)",
-    order=8,
-)
-RegressorFlags = flags(
-    "RegressorFlags",
-    {"": RegressorConfig},
-    prefix="--regressor",
-    group="Regressor (regress, pair-score)",
-    order=8,
-)
-TaggerFlags = flags("TaggerFlags", {"": TaggerConfig}, prefix="--tagger", group="Tagger (tag)", order=8)
-EncoderFlags = flags(
-    "EncoderFlags",
-    {name: config for name, (_, config) in ENCODERS.items()},
-    prefix="--encoder",
-    group="Encoder",
-    order=9,
-    by_size=_BY_SIZE["encoder"],
-)
+SECTIONS = {section: section for section in PLACES if section not in _NAMED.values()} | _NAMED
+"""The parameters of `train` that hold the flags of a section of the settings."""
 
 _FILES, _MODEL, _RUN = (
     Group(title, sort_key=place) for place, title in enumerate(("Files", "Model", "Run"))
@@ -148,7 +44,7 @@ def train(
     *,
     output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
     task: Annotated[
-        str | None, Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]")
+        str | None, Parameter(group=_FILES, help=f"{', '.join(KINDS)}. \\[by the looks of the file]")
     ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
@@ -157,7 +53,7 @@ def train(
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
     encoder: Annotated[
         str | None,
-        Parameter(group=_MODEL, help=f"{', '.join(ENCODERS)}. \\[{DEFAULT_ENCODER}]"),
+        Parameter(group=_MODEL, help=f"{', '.join(known()['encoders'])}. \\[{known()['default_encoder']}]"),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
     recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
@@ -168,24 +64,24 @@ def train(
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
     data: DataFlags = None,
-    split: SplitFlags = None,
-    training: TrainFlags = None,
-    words: WordFlags = None,
-    vector_settings: VectorsFlags = None,
-    base_settings: BaseFlags = None,
-    pretrained_settings: PretrainedFlags = None,
-    syntax: SyntaxFlags = None,
-    windows: WindowsFlags = None,
-    classifier: ClassifierFlags = None,
-    expert: ExpertFlags = None,
-    thresholds: ThresholdFlags = None,
-    characters: CharacterFlags = None,
-    tagger: TaggerFlags = None,
-    pair: PairFlags = None,
-    bags: BagFlags = None,
-    regressor: RegressorFlags = None,
-    language: LanguageFlags = None,
-    encoder_settings: EncoderFlags = None,
+    split: section_flags("split") = None,
+    training: section_flags("train") = None,
+    words: section_flags("words") = None,
+    vector_settings: section_flags("vectors") = None,
+    base_settings: section_flags("base") = None,
+    pretrained_settings: section_flags("pretrained") = None,
+    syntax: section_flags("syntax") = None,
+    windows: section_flags("windows") = None,
+    classifier: section_flags("classifier") = None,
+    expert: section_flags("expert") = None,
+    thresholds: section_flags("thresholds") = None,
+    characters: section_flags("characters") = None,
+    tagger: section_flags("tagger") = None,
+    pair: section_flags("pair") = None,
+    bags: section_flags("bags") = None,
+    regressor: section_flags("regressor") = None,
+    language: section_flags("language") = None,
+    encoder_settings: section_flags("encoder") = None,
 ) -> int:
     """Train a model on a file of texts, and judge it.
 
@@ -220,6 +116,13 @@ def train(
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
     """
+    # With these comes torch.
+    from headwise.cli.outcome import print_outcome
+    from headwise.recipe import read_recipe
+    from headwise.store.layout import RUN
+    from headwise.train.loop import TrainingInterrupted
+    from headwise.verbs.train import train_files
+
     keep_freed_memory()
     output = output or _output_for(file)
     named = {

@@ -2,34 +2,15 @@
 
 import codecs
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from headwise.config import check_range
 from headwise.data.errors import DataError
 from headwise.data.symbols import END_OF_LINE, UNKNOWN, Symbols
 from headwise.errors import ConfigError
 from headwise.models.language_model import LanguageModel
-
-
-@dataclass(frozen=True)
-class SampleConfig:
-    """How a text is gone on with."""
-
-    length: int = 500
-    """Characters, words or bytes to write."""
-    temperature: float = 0.8
-    """Below 1 the probable becomes more probable; 0 takes the most probable symbol every time."""
-    top_k: int = 0
-    """Choose among so many of the most probable symbols; 0 = among all."""
-    seed: int = 0
-    """Another seed gives another text."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "length", "temperature", "top_k", low=0)
-        check_range(self, "seed", low=0, high=2**63 - 1)
+from headwise.models.sample_config import SampleConfig
 
 
 def encode_prompt(symbols: Symbols, prompt: str) -> list[int]:

@@ -1,0 +1,89 @@
+"""Write `settings.json`, the flags of training, from the configurations: run it as a module."""
+
+import json
+from typing import Any
+
+from headwise.cli.flags import Flag, describe
+from headwise.cli.settings import FILE, PLACES, write_kind
+from headwise.data.split import SplitConfig
+from headwise.encoders import ENCODERS
+from headwise.encoders.windows import WindowsConfig
+from headwise.features.bases import BaseConfig
+from headwise.features.characters import CharacterConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.parse import SyntaxConfig
+from headwise.features.pretrained import PretrainedConfig
+from headwise.layers.bags import BagConfig
+from headwise.layers.classify import ClassifierConfig
+from headwise.layers.language import LanguageConfig
+from headwise.layers.pair import PairConfig
+from headwise.layers.regress import RegressorConfig
+from headwise.layers.tag import TaggerConfig
+from headwise.linear.expert import ExpertConfig
+from headwise.recipe import size_defaults
+from headwise.scores.thresholds import ThresholdConfig
+from headwise.tasks import TASKS
+from headwise.tasks.task import DEFAULT_ENCODER
+from headwise.train.config import TrainConfig
+from headwise.train.recipe import VectorsConfig
+
+_CONFIGS: dict[str, type] = {
+    "split": SplitConfig,
+    "train": TrainConfig,
+    "words": WordConfig,
+    "vectors": VectorsConfig,
+    "base": BaseConfig,
+    "pretrained": PretrainedConfig,
+    "syntax": SyntaxConfig,
+    "windows": WindowsConfig,
+    "classifier": ClassifierConfig,
+    "expert": ExpertConfig,
+    "thresholds": ThresholdConfig,
+    "characters": CharacterConfig,
+    "tagger": TaggerConfig,
+    "pair": PairConfig,
+    "bags": BagConfig,
+    "regressor": RegressorConfig,
+    "language": LanguageConfig,
+}
+_OMIT = {  # they have flags of their own, or none
+    "vectors": {"file"},
+    "base": {"name", "size", "subwords"},
+    "pretrained": {"name"},
+    "expert": set(ExpertConfig.SIZES),
+}
+
+
+def collect() -> dict[str, Any]:
+    """What belongs into the file."""
+    moved = [size_defaults(0, vectors=vectors) for vectors in (False, True)]
+    sections = {}
+    for section in PLACES:
+        by_size = {name for own in moved for name in own.get(section, {})}
+        if section == "language":
+            by_size = {"windows"}
+        configs = (
+            {"": _CONFIGS[section]} if section in _CONFIGS else {n: c for n, (_, c) in ENCODERS.items()}
+        )
+        described = describe(configs, omit=_OMIT.get(section, ()), by_size=by_size)
+        sections[section] = [_plain(flag) for flag in described]
+    return {
+        "encoders": list(ENCODERS),
+        "default_encoder": DEFAULT_ENCODER,
+        "tasks": {name: list(task.sections) for name, task in TASKS.items()},
+        "sections": sections,
+    }
+
+
+def _plain(flag: Flag) -> dict[str, Any]:
+    plain = {"name": flag.name, "kind": write_kind(flag.kind), "help": flag.help}
+    return plain | ({"owners": list(flag.owners)} if flag.owners else {})
+
+
+def written() -> str:
+    """The file's text."""
+    return json.dumps(collect(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(written(), encoding="utf-8")

@@ -1,0 +1,146 @@
+"""What `headwise bench` does: an encoder beside its matrix products, in tables or as JSON."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.table import Table
+from torch import nn
+
+from headwise.attention.compiled import VARIABLE
+from headwise.bench.encoder import Speed, measure, random_batch, which_clock
+from headwise.bench.layers import LayerSpeed, time_layers
+from headwise.cli.console import note, output
+from headwise.config import from_dict, unknown
+from headwise.encoders import ENCODERS
+from headwise.errors import ConfigError
+from headwise.memory import keep_freed_memory
+from headwise.store import load_model
+
+
+def time_encoder(
+    model: Path | None,
+    encoder: str | None,
+    settings: dict[str, Any],
+    *,
+    lengths: Sequence[int],
+    batch: int,
+    rounds: int,
+    threads: int,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """See `headwise.cli.bench.bench`."""
+    module, width, name = _encoder(model, encoder, settings)
+    for flag, value, low in (("batch", batch, 1), ("rounds", rounds, 1), ("threads", threads, 0)):
+        if value < low:
+            raise ConfigError(f"--{flag} {value}; expected {low} or more")
+    if not lengths or min(lengths) < 1:
+        raise ConfigError(f"--lengths {' '.join(map(str, lengths))}; expected lengths of 1 or more")
+    if threads:
+        torch.set_num_threads(threads)
+    keep_freed_memory()
+    os.environ.setdefault(VARIABLE, "wait")  # what is timed is what the next process will use, too
+    speeds = [measure(module, width, length, batch, rounds=rounds) for length in lengths]
+    if as_json:
+        _print_json(name, speeds, rounds)
+        return
+    console = output()
+    console.print(_speed_table(speeds))
+    if explain:
+        for speed in speeds:
+            x = random_batch(width, speed.length, speed.texts)
+            layers = time_layers(module, x, speed.anatomy, rounds)
+            _tell_layers(layers, speed)
+    note(f"{name}, {torch.get_num_threads()} threads, {which_clock()[0]}, medians over {rounds} rounds")
+
+
+def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) -> tuple[nn.Module, int, str]:
+    """The encoder to time, the features that it takes, and what to call it."""
+    if (folder is None) == (name is None):
+        raise ConfigError("bench needs the folder of a model, or --encoder with the name of one; not both")
+    if folder is not None:
+        if settings:
+            raise ConfigError(f"the model in {folder} has its own settings; leave out --encoder.*")
+        loaded = load_model(folder)
+        return loaded.encoder, loaded.config.encoder.width, f"the encoder of {folder}"
+    if name not in ENCODERS:
+        raise unknown("encoder", str(name), list(ENCODERS))
+    module, config = ENCODERS[name]
+    filled = from_dict(config, settings, "encoder")
+    return module(filled), filled.width, name
+
+
+def _speed_table(speeds: Sequence[Speed]) -> Table:
+    table = _table()
+    for title in ("words", "texts", "pass", "time", "floor", "/ floor", "words/s"):
+        table.add_column(title, justify="left" if title == "pass" else "right", no_wrap=True)
+    for speed in speeds:
+        for name, seconds, floor in (
+            ("forward", speed.forward, speed.floor_forward),
+            ("and backward", speed.training, speed.floor_training),
+        ):
+            ratio = ("-", "-") if floor is None else (_shown(floor), f"{seconds / floor:.2f}")
+            rate = f"{speed.words / seconds:,.0f}"
+            table.add_row(str(speed.length), str(speed.texts), name, _shown(seconds), *ratio, rate)
+    return table
+
+
+def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
+    """Each layer beside its matrix products, and its heads: what computes them from queries, keys and
+    values, what that takes, and why."""
+    console = output()
+    console.print(f"\n{speed.length} words, forward: who computes which heads, and why")
+    if not layers:
+        console.print("no head of this encoder has a prior: its attention has one way to be computed")
+        return
+    for layer in layers:
+        time, floor = _shown(layer.seconds), _shown(layer.floor)
+        console.print(f"\n{layer.layer}: {time}, floor {floor}, / floor {layer.seconds / layer.floor:.2f}")
+        table = _table()
+        for title in ("heads", "prior", "computed by", "time", "why"):
+            table.add_column(title, overflow="fold", no_wrap=title == "time")
+        for own in layer.paths:
+            time = "" if own.seconds is None else _shown(own.seconds)
+            why = list(own.path.reasons)
+            if own.other is not None and own.other_seconds is not None:
+                why.append(f"{own.other}: would take {_shown(own.other_seconds)}")
+            named = (_ranges(own.path.heads), own.path.prior, own.path.implementation)
+            table.add_row(*named, time, "\n".join(why))
+        console.print(table)
+    rest = speed.forward - sum(layer.seconds for layer in layers)
+    console.print(f"\nall but these layers: {_shown(max(rest, 0.0))}")
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """0, 1, 2, 5 -> `0-2, 5`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _shown(seconds: float) -> str:
+    return f"{1000 * seconds:,.1f} ms"
+
+
+def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
+    environment = {
+        "encoder": name,
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "clock": which_clock()[0],
+        "rounds": rounds,
+    }
+    print(json.dumps(environment | {"speeds": [asdict(speed) for speed in speeds]}, indent=1))
