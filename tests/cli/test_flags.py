@@ -135,7 +135,8 @@ def test_flags_of_train_show_the_defaults_that_are_used(run):
         flag = "--" + item.name.replace("_", "-")
         text = out[out.index(f" {flag} ") :]
         default = text[text.index("[") + 1 : text.index("]")]
-        assert default == ("by size" if item.name in moved else str(item.default))
+        wanted = str(item.default).lower() if isinstance(item.default, bool) else str(item.default)
+        assert default == ("by size" if item.name in moved else wanted)
 
 
 def test_what_is_known_of_the_settings_is_up_to_date():

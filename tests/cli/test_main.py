@@ -29,7 +29,7 @@ for line in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["trian"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["doctor", "--help"], ["trian"]])
 def test_starts_fast_and_without_torch(arguments):
     command = [sys.executable, "-c", FRESH.format(arguments=arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
