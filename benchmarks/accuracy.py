@@ -22,10 +22,9 @@ import torch
 from accuracy_tables import print_tables, save_summary
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
-from headwise.data.fingerprint import fingerprint
 from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
-from headwise.data.parses import with_parses
+from headwise.data.parses import ParseReader, parsed
 from headwise.data.parts import Parts
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
@@ -113,11 +112,12 @@ MTL = ReadOptions(format="label-text", encoding_errors="replace")
 
 def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     """The texts of a file with their parses, which do not fit three texts of SST (leaves with spaces)."""
-    examples = read_examples(DATA / texts, options).examples
+    data = read_examples(DATA / texts, options)
     parses = DATA / "syntax" / f"{heads}.heads.gz"
     if not parses.exists():
-        return examples
-    examples = with_parses(examples, read_parses(str(parses)), str(parses), texts)
+        return data.items
+    reader = ParseReader(str.split, lambda path, words: read_parses(path))
+    examples: list[Example] = parsed(KINDS["classify"], data, str(parses), reader).items
     fits = (e.heads is not None and len(e.heads) == len(e.text.split()) for e in examples)
     return [e if own else replace(e, heads=None) for e, own in zip(examples, fits, strict=True)]
 
@@ -200,7 +200,7 @@ def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: l
             vectors.append(load_vectors(DATA / VECTORS))
         return run_model(task, layers, seed, vectors[0], folder)
 
-    data = [fingerprint(getattr(task, part)).sha256 for part in PARTS]
+    data = [KINDS["classify"].fingerprint(getattr(task, part)).sha256 for part in PARTS]
     cached_run(Run(name, system, seed, recipe_of(layers), data), measure, CACHE)
 
 

@@ -72,7 +72,7 @@ HELPDESK = ReadOptions(text_column="text", label_column="intent")
 
 
 def _texts(path: str | Path, options: ReadOptions) -> Part:
-    examples = read_examples(DATA / path, options).examples
+    examples = read_examples(DATA / path, options).items
     return Part([example.text for example in examples], [example.label for example in examples])
 
 
@@ -92,7 +92,7 @@ def _reviews(part: str) -> Part:
 def _helpdesk(split: int) -> tuple[Part, Part]:
     """The split that `headwise train --split.seed` makes; its dev texts are for training here."""
     path = str(files("headwise") / "data" / "samples" / "helpdesk.tsv")
-    parts = split_examples(read_examples(path, HELPDESK).examples, 0, 0.15, split)
+    parts = split_examples(read_examples(path, HELPDESK).items, 0, 0.15, split)
     train, test = ([(e.text, e.label) for e in own] for own in (parts.train, parts.test))
     return Part(*zip(*train, strict=True)), Part(*zip(*test, strict=True))
 
@@ -100,7 +100,7 @@ def _helpdesk(split: int) -> tuple[Part, Part]:
 def _sick() -> tuple[Part, Part]:
     options = PairOptions(label_column="entailment_judgment")
     parts = (
-        read_pairs(DATA / f"sick/SICK_{part}.txt.gz", options).pairs for part in ("train", "test_annotated")
+        read_pairs(DATA / f"sick/SICK_{part}.txt.gz", options).items for part in ("train", "test_annotated")
     )
     train, test = (_pairs(own) for own in parts)
     return train, test
@@ -109,11 +109,11 @@ def _sick() -> tuple[Part, Part]:
 def _snli() -> tuple[Part, Part]:
     """Trained on the dev pairs and the counterfactual ones: there are no others."""
     kinds = ("original", "revised_premise", "revised_hypothesis")
-    more = [read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").pairs for kind in kinds]
+    more = [read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").items for kind in kinds]
     train, test = (
         read_aligned_pairs(
             *(DATA / f"snli/esnli/{file}.{part}.gz" for file in ("s1", "s2", "labels"))
-        ).pairs
+        ).items
         for part in ("dev", "test")
     )
     return _pairs([*train, *(pair for own in more for pair in own)]), _pairs(test)
@@ -124,7 +124,7 @@ def _pairs(pairs: Sequence[Any]) -> Part:
 
 
 def _tagged(train: str, test: str, options: TagOptions = TagOptions()) -> tuple[Part, Part]:  # noqa: B008
-    read = [read_tagged(DATA / path, options).sentences for path in (train, test)]
+    read = [read_tagged(DATA / path, options).items for path in (train, test)]
     first, second = (Part([list(s.tokens) for s in own], [list(s.tags or ()) for s in own]) for own in read)
     return first, second
 

@@ -33,7 +33,7 @@ def write_split(part: str, folder: Path) -> Path:
         rows = [
             f"{label}\t{example.text}\n"
             for label in ("neg", "pos")
-            for example in read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", READ).examples
+            for example in read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", READ).items
         ]
         random.Random(0).shuffle(rows)
         path.write_text("".join(["label\ttext\n", *rows]))

@@ -27,7 +27,6 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 
 from headwise import __version__
-from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag, BagData, read_bags
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts
@@ -75,7 +74,7 @@ def folds(bags: Sequence[Bag], seed: int) -> Iterator[Fold]:
     labels = [bag.label for bag in bags]
     shuffled = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for rest, places in shuffled.split(np.zeros(len(bags)), labels):
-        split = split_bags([bags[place] for place in rest], DEV, 0.0, seed)
+        split = KINDS["bags"].split([bags[place] for place in rest], DEV, 0.0, seed)
         yield Fold(split.train, split.dev, [bags[place] for place in places], places)
 
 
@@ -120,7 +119,7 @@ def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list
         results / "cache" / "multiple_instance" / f"{source}-{name}-{seed}-{identity(data, name, seed)}"
     )
     folder.mkdir(parents=True, exist_ok=True)
-    for number, fold in enumerate(folds(data.bags, seed)):
+    for number, fold in enumerate(folds(data.items, seed)):
         path = folder / f"{number}.json"
         if not path.exists():
             result = {**run_fold(data, fold, name, seed), "places": fold.places.tolist()}
@@ -133,7 +132,7 @@ def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list
 
 def identity(data: BagData, name: str, seed: int) -> str:
     """Of all that decides how the folds of a seed end."""
-    key = {"data": fingerprint_bags(data.bags).sha256, "system": name, "seed": seed, "dev": DEV}
+    key = {"data": KINDS["bags"].fingerprint(data.items).sha256, "system": name, "seed": seed, "dev": DEV}
     if name != LINEAR:
         config, training = settings_of(name, seed)
         key |= {**config.to_json(), "train": asdict(training)}
@@ -231,7 +230,7 @@ def main(given: list[str] | None = None) -> int:
         summary[source] = {}
         for name in asked.models:
             runs = [run(data, source, name, seed, asked.results) for seed in range(asked.seeds)]
-            found = summary[source][name] = collect(runs, len(data.bags))
+            found = summary[source][name] = collect(runs, len(data.items))
             print(f"{source}, {MODELS.get(name, name)}: {100 * found['accuracy']:.1f}", flush=True)
     for models in summary.values():
         for name, own in models.items():

@@ -25,7 +25,6 @@ from accuracy_tables import print_costs, print_header, print_paired, print_row, 
 from headwise.data.duplicates import normal_text
 from headwise.data.kinds import KINDS
 from headwise.data.pair import Pair, PairOptions
-from headwise.data.pair_split import fingerprint_pairs, split_pairs
 from headwise.data.pairs import read_aligned_pairs, read_pairs
 from headwise.data.parts import NAMES, Parts
 from headwise.features.parse_files import read_parses
@@ -102,7 +101,7 @@ def load_task(name: str) -> Task:
         files = {"train": "train", "dev": "trial", "test": "test_annotated"}
         parts = {part: sick(file, "trial" if part == "dev" else part) for part, file in files.items()}
         return Task(name, Parts(KINDS["pair"], **parts))
-    split = split_pairs(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
+    split = KINDS["pair"].split(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
     kinds = ("original", "revised_premise", "revised_hypothesis")
     more = [pair for kind in kinds for pair in counterfactual(kind)]
     return Task(name, Parts(KINDS["pair"], [*split.train, *more], split.dev, esnli("test")))
@@ -110,12 +109,12 @@ def load_task(name: str) -> Task:
 
 def sick(file: str, part: str) -> list[Pair]:
     options = PairOptions(label_column="entailment_judgment")
-    pairs = read_pairs(DATA / f"sick/SICK_{file}.txt.gz", options).pairs
+    pairs = read_pairs(DATA / f"sick/SICK_{file}.txt.gz", options).items
     return parsed(pairs, *(f"sick/{part}.{side}" for side in "AB"))
 
 
 def counterfactual(kind: str) -> list[Pair]:
-    pairs = read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").pairs
+    pairs = read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").items
     return parsed(pairs, *(f"snli/counterfactual_{kind}_train.{side}" for side in "12"))
 
 
@@ -140,7 +139,7 @@ def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
 def esnli(part: str) -> list[Pair]:
     folder = DATA / "snli" / "esnli"
     files = [folder / f"{name}.{part}.gz" for name in ("s1", "s2", "labels")]
-    pairs = read_aligned_pairs(*files).pairs
+    pairs = read_aligned_pairs(*files).items
     for side, file in (("first", "s1"), ("second", "s2")):
         heads = read_parses(str(DATA / "syntax" / "snli" / f"{file}.{part}.heads.gz"))
         pairs = [replace(pair, **{f"{side}_heads": own}) for pair, own in zip(pairs, heads, strict=True)]
@@ -219,7 +218,7 @@ def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: l
             vectors.append(load_vectors(DATA / VECTORS))
         return run_model(task, layers, seed, vectors[0], folder)
 
-    data = [fingerprint_pairs(part).sha256 for part in three(task)]
+    data = [KINDS["pair"].fingerprint(part).sha256 for part in three(task)]
     cached_run(Run(name, system, seed, recipe_of(layers), data), measure, CACHE, "pairs-")
 
 

@@ -43,7 +43,7 @@ def missing_data() -> str | None:
 def read_domain(domain: str, part: str) -> list[Example]:
     """The labelled texts of a domain: part is `train` or `test`."""
     options = ReadOptions(format="label-text", encoding_errors="replace")
-    return read_examples(DATA / "mtl16" / f"{domain}.task.{part}.gz", options).examples
+    return read_examples(DATA / "mtl16" / f"{domain}.task.{part}.gz", options).items
 
 
 @dataclass(frozen=True)

@@ -98,11 +98,11 @@ def load(name: str) -> Sentences:
     if name == "treebank":
         data = read_tagged(DATA / TREEBANK)
         first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
-        parts = (data.sentences[:first], data.sentences[first:second], data.sentences[second:])
+        parts = (data.items[:first], data.items[first:second], data.items[second:])
         return Parts(KINDS["tag"], *parts)
     options = TagOptions(tag_column="xpos") if name == "ewt-xpos" else TagOptions()
     read: list[TaggedData] = [read_tagged(DATA / path, options) for path in FILES[name]]
-    return Parts(KINDS["tag"], *(list(part.sentences) for part in read))
+    return Parts(KINDS["tag"], *(list(part.items) for part in read))
 
 
 def headline(data: Sentences) -> str:

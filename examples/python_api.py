@@ -19,7 +19,7 @@ from headwise.scores.metrics import compare
 
 def main(folder: Path, epochs: int | None) -> None:
     data = read_examples(Path(str(files("headwise"))) / "data" / "samples" / "helpdesk.tsv")
-    parts = split_examples(data.examples, dev=0.15, test=0.15)
+    parts = split_examples(data.items, dev=0.15, test=0.15)
     train, dev, test = (
         ([example.text for example in part], [example.label for example in part])
         for part in (parts.train, parts.dev, parts.test)

@@ -194,12 +194,12 @@ def test_written_parts_can_be_read(tmp_path):
     from headwise.data.tagged import read_tagged
 
     texts = Part(["one\ttwo\n", "three"], ["a", "b"])
-    examples = read_examples(write_part(texts, "classify", tmp_path / "texts")).examples
+    examples = read_examples(write_part(texts, "classify", tmp_path / "texts")).items
     assert [(own.text, own.label) for own in examples] == [("one\ttwo\n", "a"), ("three", "b")]
     pairs = write_part(Part([("p", "h")], ["yes"]), "pair", tmp_path / "pairs")
     assert json.loads(pairs.read_text()) == {"premise": "p", "hypothesis": "h", "label": "yes"}
     tags = Part([["New", "York"], ["rains"]], [["B-LOC", "I-LOC"], ["O"]])
-    sentences = read_tagged(write_part(tags, "tag", tmp_path / "tags")).sentences
+    sentences = read_tagged(write_part(tags, "tag", tmp_path / "tags")).items
     assert [own.tokens for own in sentences] == [("New", "York"), ("rains",)]
 
 

@@ -45,14 +45,14 @@ def data(bench):
 
 
 def test_every_bag_is_tested_once_and_nothing_is_in_two_parts(bench, data):
-    made = list(bench.folds(data.bags, 0))
+    made = list(bench.folds(data.items, 0))
     assert sorted(np.concatenate([fold.places for fold in made])) == list(range(24))
     for fold in made:
         ids = [{bag.id for bag in part} for part in (fold.train, fold.dev, fold.test)]
         assert sum(map(len, ids)) == len(set().union(*ids)) == 24
-        assert [bag.id for bag in fold.test] == [data.bags[place].id for place in fold.places]
+        assert [bag.id for bag in fold.test] == [data.items[place].id for place in fold.places]
         assert {bag.label for bag in fold.test} == {bag.label for bag in fold.dev} == {"0", "1"}
-    other = np.concatenate([fold.places for fold in bench.folds(data.bags, 1)])
+    other = np.concatenate([fold.places for fold in bench.folds(data.items, 1)])
     assert list(other) != list(np.concatenate([fold.places for fold in made]))
 
 

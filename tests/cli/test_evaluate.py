@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headwise.data.example import Example
-from headwise.data.fingerprint import fingerprint
+from headwise.data.kinds import KINDS
 from headwise.data.read import read_examples
 from headwise.report.rival import Rival
 
@@ -14,7 +14,7 @@ from headwise.report.rival import Rival
 def judged(save, table, tmp_path):
     """A model with a baseline on the test texts in `in.csv`."""
     table(tmp_path / "in.csv", 200)
-    tested = fingerprint(read_examples(tmp_path / "in.csv").examples)
+    tested = KINDS["classify"].fingerprint(read_examples(tmp_path / "in.csv").items)
     rival = Rival(
         "TF-IDF + linear SVM", {"accuracy": 0.75, "accuracy_interval": [0.7, 0.8], "macro_f1": 0.74}
     )
@@ -94,7 +94,7 @@ def test_files_that_cannot_be_used(run, model, tmp_path, content, options, said)
 
 def test_a_metrics_file_of_another_kind(run, save, table, tmp_path):
     rows = table(tmp_path / "in.csv", 20)
-    tested = fingerprint(Example(row["text"], row["label"]) for row in rows)
+    tested = KINDS["classify"].fingerprint(Example(row["text"], row["label"]) for row in rows)
     for metrics in ({}, {"baseline": None}, {"baseline": {"test": {"macro_f1": 0.5}}}):
         folder = save(["bad", "good"], data={"test": tested}, metrics=metrics)
         code, out, err = run("evaluate", folder, "in.csv", "--json")

@@ -3,9 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwise.data.bag_split import fingerprint_bags, split_bags
 from headwise.data.bags import Bag
+from headwise.data.kinds import KINDS
 from headwise.errors import HeadwiseError
+
+fingerprint_bags, split_bags = KINDS["bags"].fingerprint, KINDS["bags"].split
 
 
 def bags(count, seed=0):

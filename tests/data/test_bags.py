@@ -9,7 +9,7 @@ PLAIN = "1,a,0.5,-2\n1,a,1e3,7\n0,b,3,4\n1,a,0,0\n"
 
 
 def shown(data):
-    return [(bag.id, bag.label, bag.instances.tolist(), bag.line) for bag in data.bags]
+    return [(bag.id, bag.label, bag.instances.tolist(), bag.line) for bag in data.items]
 
 
 EXPECTED = [("a", "1", [[0.5, -2], [1000, 7], [0, 0]], 1), ("b", "0", [[3, 4]], 3)]
@@ -18,7 +18,7 @@ EXPECTED = [("a", "1", [[0.5, -2], [1000, 7], [0, 0]], 1), ("b", "0", [[3, 4]], 
 def test_label_bag_and_features(write):
     data = read_bags(write("a.csv", PLAIN))
     assert shown(data) == EXPECTED
-    assert data.bags[0].instances.dtype == np.float32
+    assert data.items[0].instances.dtype == np.float32
     assert (data.instances, data.labels, data.features) == (4, {"0": 1, "1": 1}, ("3", "4"))
     assert data.notes == (
         "format csv guessed from the first line - override with --format",
@@ -47,7 +47,7 @@ def test_a_header(write):
 
 def test_bag_before_label(write):
     data = read_bags(write("a.csv", "7,1,0.5\n8,1,0.5\n9,0,0.5\n7,1,2\n"))
-    assert [(bag.id, bag.label, len(bag.instances)) for bag in data.bags] == [
+    assert [(bag.id, bag.label, len(bag.instances)) for bag in data.items] == [
         ("7", "1", 2),
         ("8", "1", 1),
         ("9", "0", 1),
@@ -89,7 +89,7 @@ def test_uci(write):
 )
 def test_what_is_wrong_is_located_and_left_out(write, fails, row, code):
     path = write("a.csv", f"{PLAIN}{row}\n")
-    assert fails(lambda: read_bags(path).bags) == (code, 5, None)
+    assert fails(lambda: read_bags(path).items) == (code, 5, None)
     errors = []
     assert shown(read_bags(path, on_error=errors.append)) == EXPECTED
     assert [(e.code, e.line) for e in errors] == [(code, 5)]
@@ -114,7 +114,7 @@ def test_messages_name_the_other_line(write):
 )
 def test_files_that_hold_no_bags(write, fails, text, options, code):
     path = write("a.csv", text)
-    assert fails(lambda: read_bags(path, BagOptions(**options)).bags)[0] == code
+    assert fails(lambda: read_bags(path, BagOptions(**options)).items)[0] == code
 
 
 LEARNED = ("x", "y")
@@ -136,7 +136,7 @@ LEARNED = ("x", "y")
 )
 def test_bags_to_predict(write, text, options):
     data = read_bags(write("a.csv", text), BagOptions(**options), features=LEARNED, labelled=False)
-    assert [(bag.id, bag.label, bag.instances.tolist()) for bag in data.bags] == [
+    assert [(bag.id, bag.label, bag.instances.tolist()) for bag in data.items] == [
         ("a", "", [[1, 2]]),
         ("b", "", [[3, 4]]),
     ]
@@ -161,4 +161,4 @@ def test_features_of_a_model_in_a_labelled_file(write):
 @pytest.mark.parametrize("labelled", [True, False])
 def test_files_that_do_not_fit_a_model(write, fails, text, features, labelled):
     path = write("a.csv", text)
-    assert fails(lambda: read_bags(path, features=features, labelled=labelled).bags)[0] == "HW293"
+    assert fails(lambda: read_bags(path, features=features, labelled=labelled).items)[0] == "HW293"

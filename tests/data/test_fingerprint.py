@@ -2,7 +2,10 @@ import hashlib
 import json
 
 from headwise.data import Example
-from headwise.data.fingerprint import Fingerprint, file_sha256, fingerprint
+from headwise.data.fingerprint import Fingerprint, file_sha256
+from headwise.data.kinds import KINDS
+
+fingerprint = KINDS["classify"].fingerprint
 
 DATA = [Example("good", "a", 1), Example("bäd", "b", 2), Example("x", None, 3)]
 

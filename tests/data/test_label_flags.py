@@ -2,11 +2,11 @@
 
 import pytest
 
+from headwise.data.answers import check_known
 from headwise.data.errors import DataError
 from headwise.data.kinds import infer_task
-from headwise.data.label_set import label_sets
-from headwise.data.label_set_files import check_label_sets, read_label_sets
 from headwise.data.options import LabelSetOptions
+from headwise.data.read import read_examples
 from headwise.errors import ConfigError
 
 CSV = (
@@ -17,15 +17,19 @@ CSV = (
 )
 
 
+def read_sets(path, options=None, *more, **known):
+    return read_examples(path, options or LabelSetOptions(), *more, **known)
+
+
 def sets(data):
-    return label_sets(data.examples)
+    return [example.labels for example in data.items]
 
 
 def test_columns_of_zeros_and_ones_are_guessed(write):
     path = write("f.csv", CSV)
-    data = read_label_sets(path)
+    data = read_sets(path)
     assert sets(data) == [("toxic",), ("toxic", "threat"), ()]
-    assert [example.text for example in data.examples] == ["you are bad", "i will find you", "a good text"]
+    assert [example.text for example in data.items] == ["you are bad", "i will find you", "a good text"]
     assert data.labels == {"toxic": 2, "threat": 1}
     notes = "\n".join(data.notes)
     assert (
@@ -43,20 +47,20 @@ def test_columns_of_zeros_and_ones_are_guessed(write):
 def test_columns_are_named_or_numbered(write, asked):
     path = write("f.csv", CSV)
     options = LabelSetOptions(label_columns=asked)
-    assert sorted(map(sorted, sets(read_label_sets(path, options)))) == [[], ["threat", "toxic"], ["toxic"]]
+    assert sorted(map(sorted, sets(read_sets(path, options)))) == [[], ["threat", "toxic"], ["toxic"]]
     assert infer_task(path, {"label_columns": asked})[0] == "multi-label"
 
 
 def test_words_and_json_say_yes_and_no(write):
     table = "text\turgent\tpaid\na b\tTRUE\tno\nb c\tfalse\tYes\nc d\ttrue\tyes\n"
-    assert sets(read_label_sets(write("f.tsv", table))) == [("urgent",), ("paid",), ("urgent", "paid")]
+    assert sets(read_sets(write("f.tsv", table))) == [("urgent",), ("paid",), ("urgent", "paid")]
     lines = (
         '{"text": "a b", "urgent": true, "paid": 0}\n'
         '{"text": "b c", "urgent": false, "paid": 1}\n'
         '{"text": "c d", "urgent": true, "paid": 1.0}\n'
     )
     path = write("f.jsonl", lines)
-    assert sets(read_label_sets(path)) == [("urgent",), ("paid",), ("urgent", "paid")]
+    assert sets(read_sets(path)) == [("urgent",), ("paid",), ("urgent", "paid")]
     assert infer_task(path, {})[0] == "multi-label"
 
 
@@ -66,7 +70,7 @@ def test_a_column_with_a_usual_name_or_one_flag_is_a_label(write):
     )
     assert infer_task(write("g.csv", "text,bad\na b,1\nb c,0\nc d,1\n"), {})[0] == "classify"
     mixed = "text,topics,seen,old\na b,x|y,1,0\nb c,y,0,1\nc d,x|y,1,1\n"
-    assert read_label_sets(write("h.csv", mixed)).columns.label == "topics"
+    assert read_sets(write("h.csv", mixed)).columns.label == "topics"
 
 
 @pytest.mark.parametrize(
@@ -76,41 +80,41 @@ def test_a_cell_that_says_neither(write, cell, found):
     path = write("f.csv", CSV.replace("1,1,0,4", f"1,{cell},0,4"))
     options = LabelSetOptions(label_columns="toxic,threat")
     with pytest.raises(DataError, match=rf"f\.csv:3.*{found}.*expected 1 where") as raised:
-        read_label_sets(path, options)
+        read_sets(path, options)
     assert raised.value.code == "HW124"
     errors: list[DataError] = []
-    assert len(read_label_sets(path, options, errors.append).examples) == 2
+    assert len(read_sets(path, options, errors.append).items) == 2
     assert len(errors) == 1
 
 
 def test_a_missing_field(write):
     path = write("f.jsonl", '{"text": "a", "x": 1, "y": 0}\n{"text": "b", "x": 0}\n')
     with pytest.raises(DataError, match="no field in the column 'y'"):
-        read_label_sets(path, LabelSetOptions(label_columns="x,y"))
+        read_sets(path, LabelSetOptions(label_columns="x,y"))
 
 
 def test_known_labels_are_found_again(write):
-    train = read_label_sets(write("f.csv", CSV))
+    train = read_sets(write("f.csv", CSV))
     quiet = "comment_text,toxic,threat,rare\nall is well,0,0,0\nand again,0,0,0\n"
-    other = read_label_sets(write("g.csv", quiet), known=train.columns.flags)
+    other = read_sets(write("g.csv", quiet), known=train.columns.flags)
     assert sets(other) == [(), ()]
-    check_label_sets(train, other)
-    strange = read_label_sets(write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), known=train.columns.flags)
+    check_known(train.labels, other, train.path)
+    strange = read_sets(write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), known=train.columns.flags)
     with pytest.raises(DataError, match="the label 'rare' does not occur"):
-        check_label_sets(train, strange)
+        check_known(train.labels, strange, train.path)
 
 
 def test_what_makes_no_sense(write):
     path = write("f.csv", CSV)
     with pytest.raises(DataError, match=r"no column 'toxik'.*did you mean --label-columns 'toxic'"):
-        read_label_sets(path, LabelSetOptions(label_columns="toxik"))
+        read_sets(path, LabelSetOptions(label_columns="toxik"))
     with pytest.raises(DataError, match="no column '7'"):
-        read_label_sets(path, LabelSetOptions(label_columns="5-9"))
+        read_sets(path, LabelSetOptions(label_columns="5-9"))
     with pytest.raises(DataError, match="no column '4-3'"):
-        read_label_sets(path, LabelSetOptions(label_columns="4-3"))
+        read_sets(path, LabelSetOptions(label_columns="4-3"))
     fasttext = write("f.txt", "__label__a some text\n__label__b more text\n")
     with pytest.raises(ConfigError, match="the format fasttext has no columns to choose"):
-        read_label_sets(fasttext, LabelSetOptions(label_columns="a,b"))
+        read_sets(fasttext, LabelSetOptions(label_columns="a,b"))
     for other in ({"label_column": "x"}, {"label_separator": ";"}):
         with pytest.raises(ConfigError, match="exclude each other"):
             LabelSetOptions(label_columns="a", **other)

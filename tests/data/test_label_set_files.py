@@ -2,12 +2,22 @@
 
 import pytest
 
+from headwise.data.answers import check_known
+from headwise.data.dataset import Dataset
 from headwise.data.errors import DataError
-from headwise.data.kinds import infer_task
-from headwise.data.label_set import LabelSetData, label_sets, separator_for, set_fingerprint
-from headwise.data.label_set_files import check_label_sets, read_label_sets
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.label_set import separator_for
 from headwise.data.options import LabelSetOptions
+from headwise.data.read import read_examples
 from headwise.errors import ConfigError
+
+
+def check_known_in(train, other):
+    check_known(train.labels, other, train.path)
+
+
+def read_sets(path, options=None, *more, **known):
+    return read_examples(path, options or LabelSetOptions(), *more, **known)
 
 
 def repeated(data):
@@ -16,18 +26,18 @@ def repeated(data):
     return tuple(int(place.rpartition(":")[2]) for place in found.where)
 
 
-def sets(data: LabelSetData) -> list[tuple[str, ...]]:
-    return label_sets(data.examples)
+def sets(data: Dataset) -> list[tuple[str, ...]]:
+    return [example.labels for example in data.items]
 
 
 CSV = "review,topics\ngood one,a|b\nbad one,\nlate one,b | a|b\nnone here,c\nmore of it,|c\n"
 
 
 def test_a_table(write):
-    data = read_label_sets(write("f.csv", CSV))
+    data = read_sets(write("f.csv", CSV))
     assert sets(data) == [("a", "b"), (), ("b", "a"), ("c",), ("c",)]
-    assert [example.line for example in data.examples] == [2, 3, 4, 5, 6]
-    assert {example.label for example in data.examples} == {None}
+    assert [example.line for example in data.items] == [2, 3, 4, 5, 6]
+    assert {example.label for example in data.items} == {None}
     assert data.labels == {"a": 2, "b": 2, "c": 2}
     assert repeated(data) == (4, 6)
     assert any("texts without a label, which is an answer like others: 1" in note for note in data.notes)
@@ -36,8 +46,8 @@ def test_a_table(write):
 
 def test_another_separator(write):
     path = write("f.csv", CSV.replace("|", ";"))
-    assert sets(read_label_sets(path, LabelSetOptions(label_separator=" ; ")))[0] == ("a", "b")
-    assert sets(read_label_sets(path))[0] == ("a;b",)
+    assert sets(read_sets(path, LabelSetOptions(label_separator=" ; ")))[0] == ("a", "b")
+    assert sets(read_sets(path))[0] == ("a;b",)
     with pytest.raises(ConfigError, match="label_separator"):
         LabelSetOptions(label_separator=" ")
 
@@ -48,7 +58,7 @@ def test_lists_in_jsonl(write):
         '{"text": "y", "id": "s|q", "tags": []}\n'
         '{"text": "z", "id": "r|s", "tags": [1, "a", "a", ""]}\n'
     )
-    data = read_label_sets(write("f.jsonl", lines))
+    data = read_sets(write("f.jsonl", lines))
     assert sets(data) == [("b|c", "a"), (), ("1", "a")]
     assert data.columns.label == "tags"
     assert repeated(data) == (3,)
@@ -69,24 +79,24 @@ def test_what_is_no_list_of_labels(write, value, code, message):
     lines = '{"text": "x", "labels": ["a"]}\n{"text": "y", "labels": ' + value + "}\n"
     path = write("f.jsonl", lines)
     with pytest.raises(DataError, match=message) as raised:
-        read_label_sets(path, LabelSetOptions(label_column="labels"))
+        read_sets(path, LabelSetOptions(label_column="labels"))
     assert (raised.value.code, raised.value.line) == (code, 2)
     found: list[DataError] = []
-    assert len(read_label_sets(path, LabelSetOptions(label_column="labels"), found.append).examples) == 1
+    assert len(read_sets(path, LabelSetOptions(label_column="labels"), found.append).items) == 1
     assert len(found) == 1
 
 
 def test_a_missing_field(write):
     path = write("f.jsonl", '{"text": "x", "labels": ["a"]}\n{"text": "y"}\n')
     with pytest.raises(DataError, match=r"f\.jsonl:2.*no field 'labels'"):
-        read_label_sets(path)
+        read_sets(path)
 
 
 def test_fasttext(write):
     lines = "__label__a __label__b-c some\ttext\nno label here\n__label__a\t__label__a text\n__label__d\n"
-    data = read_label_sets(write("f.txt", lines), LabelSetOptions(format="fasttext"))
+    data = read_sets(write("f.txt", lines), LabelSetOptions(format="fasttext"))
     assert sets(data) == [("a", "b-c"), (), ("a",), ("d",)]
-    assert [example.text for example in data.examples] == ["some\ttext", "no label here", "text", ""]
+    assert [example.text for example in data.items] == ["some\ttext", "no label here", "text", ""]
 
 
 @pytest.mark.parametrize(
@@ -126,18 +136,20 @@ def test_a_separator_that_is_named_says_it(write):
 
 
 def test_unknown_labels(write):
-    train = read_label_sets(write("train.csv", CSV))
-    check_label_sets(train, read_label_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
-    other = read_label_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
+    train = read_sets(write("train.csv", CSV))
+    check_known_in(train, read_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
+    other = read_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
     message = r"test\.csv:3: the label 'aa' does not occur in .*\(nor do those of 1 more.*did you mean 'a'"
     with pytest.raises(DataError, match=message) as raised:
-        check_label_sets(train, other)
+        check_known_in(train, other)
     assert raised.value.code == "HW140"
 
 
 def test_fingerprints_see_the_sets_but_not_their_order(write):
     one, two, three = (
-        set_fingerprint(read_label_sets(write(f"{n}.csv", "text,labels\nx y,b|a\nz,\n" + more)).examples)
+        KINDS["multi-label"].fingerprint(
+            read_sets(write(f"{n}.csv", "text,labels\nx y,b|a\nz,\n" + more)).items
+        )
         for n, more in enumerate(["w,a|b\n", "w,b|a\n", "w,a\n"])
     )
     assert one == two

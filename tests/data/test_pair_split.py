@@ -1,7 +1,9 @@
 """Splits of pairs: no first text in two parts, and what is done where there are few."""
 
+from headwise.data.kinds import KINDS
 from headwise.data.pair import Pair
-from headwise.data.pair_split import fingerprint_pairs, split_pairs
+
+fingerprint_pairs, split_pairs = KINDS["pair"].fingerprint, KINDS["pair"].split
 
 
 def pairs(firsts: int, each: int) -> list[Pair]:
@@ -36,7 +38,7 @@ def test_few_first_texts():
 
 def test_scores_are_no_classes():
     own = [Pair(f"first {n}", "second", str(n / 7)) for n in range(50)]
-    split = split_pairs(own, 0.2, 0.2, stratify=False)
+    split = KINDS["pair-score"].split(own, 0.2, 0.2)
     assert (len(split.train), len(split.dev), len(split.test)) == (30, 10, 10)
 
 

@@ -28,7 +28,7 @@ def jsonl(records):
 
 def test_snli_as_jsonl(write):
     data = read_pairs(write("a.jsonl", jsonl(SNLI)))
-    assert data.pairs[1] == Pair("Two women 2.", "They hug a lot .", "entailment", 3)
+    assert data.items[1] == Pair("Two women 2.", "They hug a lot .", "entailment", 3)
     assert (data.labels, data.skipped) == ({"neutral": 2, "entailment": 1}, 2)
     assert data.columns == PairColumns("sentence1", "sentence2", "gold_label")
     assert data.notes == (
@@ -45,7 +45,7 @@ def test_snli_as_txt(write):
     text = "\n".join("\t".join(row) for row in [names, *rows])
     data = read_pairs(write("snli_1.0_dev.txt", text))
     assert (data.format, data.labels, data.skipped) == ("tsv", {"neutral": 2, "entailment": 1}, 2)
-    assert data.pairs[0].line == 2
+    assert data.items[0].line == 2
 
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n" + "".join(
@@ -57,7 +57,7 @@ def test_sick_with_either_label(write):
     path = write("SICK_train.txt", SICK)
     assert read_pairs(path).labels == {"NEUTRAL": 8}
     scores = read_pairs(path, PairOptions(label_column="relatedness_score"))
-    assert [pair.label for pair in scores.pairs][:3] == ["0.5", "1.0", "1.5"]
+    assert [pair.label for pair in scores.items][:3] == ["0.5", "1.0", "1.5"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_usual_names(write, header, label):
     names = header.split(",")
     row = ",".join(["7"] * (len(names) - 3) + ["who are you", "who am i", "1"])
     data = read_pairs(write("a.csv", f"{header}\n{row}\n{row}\n"))
-    assert data.pairs[1] == Pair("who are you", "who am i", "1", 3)
+    assert data.items[1] == Pair("who are you", "who am i", "1", 3)
     assert data.columns == PairColumns(names[-3], names[-2], label)
 
 
@@ -90,9 +90,9 @@ def test_chosen_columns(write):
     text = "x,a,b,c\nx1,one a,two b,p\nx2,three a,four b,q\n"
     options = PairOptions(first_column="b", second_column="2", label_column="x")
     data = read_pairs(write("a.csv", text), options)
-    assert data.pairs[0] == Pair("two b", "one a", "x1", 2)
+    assert data.items[0] == Pair("two b", "one a", "x1", 2)
     partner = read_pairs(write("b.csv", text), PairOptions(second_column="b", label_column="c"))
-    assert partner.pairs[0] == Pair("one a", "two b", "p", 2)
+    assert partner.items[0] == Pair("one a", "two b", "p", 2)
 
 
 @pytest.mark.parametrize(
@@ -125,21 +125,21 @@ def test_chosen_columns(write):
 )
 def test_what_is_wrong_is_located(write, fails, name, text, options, where):
     path = write(name, text)
-    assert fails(lambda: read_pairs(path, PairOptions(**options)).pairs) == where
+    assert fails(lambda: read_pairs(path, PairOptions(**options)).items) == where
 
 
 def test_records_that_cannot_be_used_are_left_out(write):
     errors = []
     text = "s1\ts2\tlabel\na\tb\tx\nc\td\ne\tf\t\ng\th\ty\n"
     data = read_pairs(write("a.tsv", text), on_error=errors.append)
-    assert [pair.label for pair in data.pairs] == ["x", "y"]
+    assert [pair.label for pair in data.items] == ["x", "y"]
     assert [(e.code, e.line) for e in errors] == [("HW110", 3), ("HW120", 4)]
 
 
 def test_texts_stay_as_they_are(write):
     text = "\ufeffs1\ts2\tlabel\r\n a\x85b \t\tx \r\n\r\nc\td\ty"
     data = read_pairs(write("a.tsv", text))
-    assert data.pairs == [Pair(" a\x85b ", "", "x", 2), Pair("c", "d", "y", 4)]
+    assert data.items == [Pair(" a\x85b ", "", "x", 2), Pair("c", "d", "y", 4)]
     assert (data.empty, data.notes[-1]) == (1, "blank lines passed over: 1")
 
 
@@ -172,16 +172,16 @@ def test_a_delimiter_is_for_csv(write):
 def test_aligned_files(write):
     files = [write("s1", "a b\r\n\nc"), write("s2", "\ufeffx\ny\nz\n"), write("labels", "p\n-\n q ")]
     data = read_aligned_pairs(*files)
-    assert data.pairs == [Pair("a b", "x", "p", 1), Pair("c", "z", "q", 3)]
+    assert data.items == [Pair("a b", "x", "p", 1), Pair("c", "z", "q", 3)]
     assert (data.skipped, data.format, data.columns) == (1, "aligned", PairColumns(*files))
     bare = read_aligned_pairs(*files[:2])
-    assert ([pair.label for pair in bare.pairs], bare.empty) == ([None] * 3, 1)
+    assert ([pair.label for pair in bare.items], bare.empty) == ([None] * 3, 1)
 
 
 def test_aligned_files_of_different_lengths(write, fails):
     files = [write("s1", "a\nb\nc"), write("s2", "x\ny"), write("labels", "p\nq\nr")]
     with pytest.raises(Exception, match=r"s1:3: .*s2 ends before this line"):
         read_aligned_pairs(*files)
-    assert fails(lambda: read_aligned_pairs(*files).pairs) == ("HW286", 3, None)
+    assert fails(lambda: read_aligned_pairs(*files).items) == ("HW286", 3, None)
     missing = [write("a", "a\nb"), write("b", "x\ny"), write("c", "p\n\n")]
-    assert fails(lambda: read_aligned_pairs(*missing).pairs) == ("HW120", 2, None)
+    assert fails(lambda: read_aligned_pairs(*missing).items) == ("HW120", 2, None)

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data import Example, ReadOptions, check_labels, read_examples, read_rows
+from headwise.data import Example, ReadOptions, read_examples, read_rows
+from headwise.data.answers import check_known
 from headwise.data.columns import Columns
 from headwise.errors import ConfigError
 
 
 def test_a_file_in_memory(write):
     data = read_examples(write("a.csv", "id,label,text\n1, b ,Good film \n2,a,\n\n3,b,x\n"))
-    assert data.examples == [
+    assert data.items == [
         Example("Good film ", "b", 2),
         Example("", "a", 3),
         Example("x", "b", 5),
@@ -37,13 +38,13 @@ def test_nothing_given_is_guessed_and_everything_given_is_not(write):
     options = ReadOptions("csv", "2", "1", header=False, delimiter=";")
     data = read_examples(write("a.txt", "a;b\nc;d\n"), options)
     assert data.notes == ()
-    assert data.examples[0] == Example("b", "a", 1)
+    assert data.items[0] == Example("b", "a", 1)
 
 
 def test_json_labels_are_their_json_text(write):
     lines = [{"text": t, "label": label} for t, label in zip("abcd", [1, True, 2.5, "x"], strict=True)]
     data = read_examples(write("a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [example.label for example in data.examples] == ["1", "true", "2.5", "x"]
+    assert [example.label for example in data.items] == ["1", "true", "2.5", "x"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_records_that_cannot_be_used(write, fails, line, where):
     path = write("a.jsonl", '{"text": "a", "label": 1}\n' + line)
     assert fails(read_examples, path) == where
     problems = []
-    assert len(read_examples(path, on_error=problems.append).examples) == 1
+    assert len(read_examples(path, on_error=problems.append).items) == 1
     assert problems[0].code == where[0]
 
 
@@ -102,14 +103,14 @@ def test_options_that_do_not_apply(write):
 
 def test_plain_text_has_no_labels(write):
     data = read_examples(write("a.txt", "a\n\nb\n"), ReadOptions(format="text"))
-    assert [example.label for example in data.examples] == [None, None, None]
+    assert [example.label for example in data.items] == [None, None, None]
     assert data.empty == 1
 
 
 def test_neutral_trees_are_counted(write):
     path = write("a.txt", "(3 a)\n(2 b)\n(0 c)\n")
     data = read_examples(path, ReadOptions(sst_labels="binary"))
-    assert (len(data.examples), data.skipped) == (2, 1)
+    assert (len(data.items), data.skipped) == (2, 1)
     assert data.notes[-1] == "neutral trees or phrases (label 2) left out: 1"
 
 
@@ -177,17 +178,17 @@ def test_a_text_of_ten_megabytes(write, name):
     }
     start = time.perf_counter()
     data = read_examples(write(name, lines[name]))
-    assert [example.text for example in data.examples] == [long, "b"]
+    assert [example.text for example in data.items] == [long, "b"]
     assert time.perf_counter() - start < 5
 
 
 def test_unknown_labels_are_located(write, fails):
     train = read_examples(write("train.csv", "text,label\na,positive\nb,negative\n"))
     other = read_examples(write("dev.csv", "text,label\na,positive\nb,negatve\nc,?\n"))
-    check_labels(train, train)
-    assert fails(check_labels, train, other) == ("HW140", 3, None)
+    check_known(train.labels, train, train.path)
+    assert fails(check_known, train.labels, other, train.path) == ("HW140", 3, None)
     with pytest.raises(Exception, match=r"1 more\).*did you mean 'negative'\?"):
-        check_labels(train, other)
+        check_known(train.labels, other, train.path)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0")) | st.sampled_from(
@@ -205,7 +206,7 @@ def test_csv_and_jsonl_files_round_trip(tmp_path_factory, pairs):
     (folder / "a.jsonl").write_text("\n".join(rows), encoding="utf-8", newline="")
     for path in folder.iterdir():
         options = ReadOptions(text_column="text", label_column="label", delimiter=None)
-        read = read_examples(path, options).examples
+        read = read_examples(path, options).items
         assert [(example.text, example.label) for example in read] == pairs
 
 
@@ -216,5 +217,5 @@ def test_tsv_files_round_trip(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("round") / "a.tsv"
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file, dialect="excel-tab").writerows([("text", "label"), *pairs])
-    read = read_examples(path, ReadOptions(text_column="text", label_column="label")).examples
+    read = read_examples(path, ReadOptions(text_column="text", label_column="label")).items
     assert [(example.text, example.label) for example in read] == pairs

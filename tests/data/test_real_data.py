@@ -20,11 +20,11 @@ def test_mtl16_sizes_and_labels(real_data):
         train = read_examples(path, options)
         test = read_examples(path.with_name(f"{domain}.task.test.gz"), options)
         assert train.format == test.format == "label-text"
-        assert len(train.examples) == TRAIN_SIZES.get(domain, 1600)
-        assert len(test.examples) == 400
+        assert len(train.items) == TRAIN_SIZES.get(domain, 1600)
+        assert len(test.items) == 400
         assert set(train.labels) == set(test.labels) == {"0", "1"}
         assert train.empty == (domain == "sports_outdoors")
-        total += len(train.examples)
+        total += len(train.items)
     assert total == 25_380
 
 
@@ -48,7 +48,7 @@ def test_mtl16_unlabelled_texts_are_plain_text(real_data):
 
 def test_a_development_split_of_mtl16(real_data):
     data = read_examples(real_data / "mtl16/video.task.train.gz")
-    split = split_examples(data.examples, dev=200)
+    split = split_examples(data.items, dev=200)
     assert (len(split.train), len(split.dev)) == (1400, 200)
 
 
@@ -64,9 +64,9 @@ def test_sst(real_data, folder):
 
 def test_sst_phrases_and_binary_labels(real_data):
     dev = real_data / "sst/trees/dev.txt.gz"
-    assert len(read_examples(dev, ReadOptions(sst_unit="phrases")).examples) == 41_447
+    assert len(read_examples(dev, ReadOptions(sst_unit="phrases")).items) == 41_447
     binary = read_examples(dev, ReadOptions(sst_labels="binary"))
-    assert (len(binary.examples), binary.skipped) == (872, 229)
+    assert (len(binary.items), binary.skipped) == (872, 229)
     stsa = read_examples(real_data / "sst/stsa/stsa.binary.dev.gz")
     assert stsa.labels == binary.labels
 
@@ -74,7 +74,7 @@ def test_sst_phrases_and_binary_labels(real_data):
 def test_imdb_columns_are_found_by_content(real_data):
     data = read_examples(real_data / "imdb/test_neg.tsv.xz")
     assert (data.columns.text, data.columns.label) == ("3", "2")
-    assert len(data.examples) == 12_500
+    assert len(data.items) == 12_500
     assert set(data.labels) == {"1", "2", "3", "4"}
 
 

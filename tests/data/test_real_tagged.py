@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realdata
 )
 def test_conll2003(real_data, name, sentences, tokens, documents, entities):
     data = read_tagged(real_data / f"conll2003/{name}.gz")
-    assert (len(data.sentences), data.tokens, data.entities) == (sentences, tokens, entities)
+    assert (len(data.items), data.tokens, data.entities) == (sentences, tokens, entities)
     assert len(data.documents) == documents
     assert (data.format, data.columns.tag, data.columns.others) == ("columns", "ner", ("pos", "chunk"))
     assert (data.findings, data.skipped) == ((), 0)
@@ -38,7 +38,7 @@ def test_conll2003(real_data, name, sentences, tokens, documents, entities):
 )
 def test_wnut17(real_data, name, sentences, tokens):
     data = read_tagged(real_data / f"wnut17/{name}.gz")
-    assert (len(data.sentences), data.tokens) == (sentences, tokens)
+    assert (len(data.items), data.tokens) == (sentences, tokens)
     types = {"person", "location", "group", "corporation", "product", "creative-work"}
     assert set(data.entities) == types
     assert data.entities == {name: data.tags[f"B-{name}"] for name in types}
@@ -51,11 +51,11 @@ def test_wnut17(real_data, name, sentences, tokens):
 def test_conll2000(real_data, part, sentences, tokens):
     path = f"{real_data}/ptb_wsj/conll2000.zip!conll2000/{part}.txt"
     data = read_tagged(path)
-    assert (len(data.sentences), data.tokens) == (sentences, tokens)
+    assert (len(data.items), data.tokens) == (sentences, tokens)
     assert (data.columns.tag, data.findings) == ("chunk", ())
     assert data.entities["NP"] == {"train": 55_081, "test": 12_422}[part]
     assert (
-        data.sentences[0].columns["pos"][:3]
+        data.items[0].columns["pos"][:3]
         == {"train": ("NN", "IN", "DT"), "test": ("NNP", "NNP", "NNP")}[part]
     )
 
@@ -63,15 +63,15 @@ def test_conll2000(real_data, part, sentences, tokens):
 def test_treebank(real_data):
     folder = f"{real_data}/ptb_wsj/"
     trees = read_tagged(f"{folder}treebank.zip!treebank/combined/*.mrg")
-    assert (len(trees.sentences), trees.tokens, len(trees.documents)) == (3_914, 94_084, 199)
+    assert (len(trees.items), trees.tokens, len(trees.documents)) == (3_914, 94_084, 199)
     assert len(trees.tags) == 45  # 46 with the traces
     assert trees.tags["NN"] == 13_166
     slashed = read_tagged(f"{folder}treebank.zip!treebank/tagged/*.pos")
-    assert (slashed.format, len(slashed.sentences), slashed.tokens) == ("slash", 4_009, 94_200)
+    assert (slashed.format, len(slashed.items), slashed.tokens) == ("slash", 4_009, 94_200)
     parsed = read_tagged(f"{folder}dependency_treebank.zip!dependency_treebank/*.dp")
     assert (parsed.tokens, parsed.columns.head, parsed.columns.tag) == (94_084, "head", "pos")
-    assert [s.tokens for s in parsed.sentences] == [s.tokens for s in trees.sentences]
-    assert parsed.sentences[0].heads == (2, 8, 2, 5, 6, 2, 2, 0, 8, 11, 9, 9, 15, 15, 12, 9, 16, 8)
+    assert [s.tokens for s in parsed.items] == [s.tokens for s in trees.items]
+    assert parsed.items[0].heads == (2, 8, 2, 5, 6, 2, 2, 0, 8, 11, 9, 9, 15, 15, 12, 9, 16, 8)
 
 
 @pytest.mark.parametrize(
@@ -81,21 +81,19 @@ def test_treebank(real_data):
 def test_universal_dependencies(real_data, part, sentences, words):
     path = real_data / f"ud_english_ewt/en_ewt-ud-{part}.conllu.gz"
     data = read_tagged(path)
-    assert (data.format, len(data.sentences), data.tokens, len(data.tags)) == (
+    assert (data.format, len(data.items), data.tokens, len(data.tags)) == (
         "conllu",
         sentences,
         words,
         17,
     )
-    assert all(s.heads and len(s.heads) == len(s.tokens) for s in data.sentences)
-    for sentence in data.sentences:
+    assert all(s.heads and len(s.heads) == len(s.tokens) for s in data.items)
+    for sentence in data.items:
         assert sentence.text is not None
         assert sentence.spans is not None
         assert len(sentence.spans) == len(sentence.tokens)
     if part == "dev":
-        cut = [
-            (t, s.text[a:b]) for s in data.sentences for t, (a, b) in zip(s.tokens, s.spans, strict=True)
-        ]
+        cut = [(t, s.text[a:b]) for s in data.items for t, (a, b) in zip(s.tokens, s.spans, strict=True)]
         assert sum(token != piece for token, piece in cut) < 0.002 * len(cut)  # as in "wanna" for "want to"
         xpos = read_tagged(path, TagOptions(tag_column="xpos"))
         assert len(xpos.tags) == 49

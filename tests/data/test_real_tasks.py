@@ -25,7 +25,7 @@ def test_snli(real_data, part):
     files = [real_data / f"snli/esnli/{what}.{part}.gz" for what in ("s1", "s2", "labels")]
     aligned = read_aligned_pairs(*files)
     assert tuple(aligned.labels[label] for label in NLI) == SNLI[part]
-    assert [NLI[int(pair.label or 0)] for pair in data.pairs] == [pair.label for pair in aligned.pairs]
+    assert [NLI[int(pair.label or 0)] for pair in data.items] == [pair.label for pair in aligned.items]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_snli(real_data, part):
 def test_counterfactual_snli(real_data, folder, sizes):
     for part, size in zip(("train", "dev", "test"), sizes, strict=True):
         data = read_pairs(real_data / f"snli/counterfactual/{folder}/{part}.tsv.gz")
-        assert len(data.pairs) == size
+        assert len(data.items) == size
         assert set(data.labels) == set(NLI)
         assert data.columns.label == "gold_label"
 
@@ -58,7 +58,7 @@ def test_sick(real_data, name, counts):
     labels = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
     assert tuple(data.labels[label] for label in labels) == counts
     scores = read_pairs(path, PairOptions(label_column="relatedness_score"))
-    assert all(1 <= float(pair.label or 0) <= 5 for pair in scores.pairs)
+    assert all(1 <= float(pair.label or 0) <= 5 for pair in scores.items)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_sick(real_data, name, counts):
 def test_bags(real_data, name, instances, labels, features):
     data = read_bags(real_data / f"mil/{name}.gz")
     assert (data.instances, data.labels, len(data.features)) == (instances, labels, features)
-    assert all(bag.instances.shape[1] == features for bag in data.bags)
+    assert all(bag.instances.shape[1] == features for bag in data.items)
 
 
 def test_both_copies_of_musk_are_the_same(real_data):
-    csv, uci = (read_bags(real_data / f"mil/{name}.gz").bags for name in ("musk1.csv", "uci/clean1.data"))
+    csv, uci = (read_bags(real_data / f"mil/{name}.gz").items for name in ("musk1.csv", "uci/clean1.data"))
     ours = sorted((bag.label, bag.instances.tolist()) for bag in csv)
     assert ours == sorted((bag.label, bag.instances.tolist()) for bag in uci)
 

@@ -16,7 +16,7 @@ BLOCK = NER + "\n"
 
 def test_a_file_in_memory(write):
     data = read_tagged(write("a.txt", NER))
-    assert [(s.tokens, s.tags, s.line) for s in data.sentences] == [
+    assert [(s.tokens, s.tags, s.line) for s in data.items] == [
         (("Tom", "ran"), ("B-PER", "O"), 1),
         (("He", "met", "Al", "B"), ("O", "O", "B-PER", "I-PER"), 4),
     ]
@@ -48,21 +48,21 @@ def test_nothing_given_is_guessed(write):
     ],
 )
 def test_line_ends_marks_and_spaces(write, change):
-    expected = read_tagged(write("a", NER)).sentences
-    found = read_tagged(write("b", change(NER))).sentences
+    expected = read_tagged(write("a", NER)).items
+    found = read_tagged(write("b", change(NER))).items
     assert [(s.tokens, s.tags) for s in found] == [(s.tokens, s.tags) for s in expected]
 
 
 def test_compressed_files_and_standard_input(write, monkeypatch):
-    expected = read_tagged(write("a", NER)).sentences
-    assert read_tagged(write("a.gz", gzip.compress(NER.encode()))).sentences == expected
+    expected = read_tagged(write("a", NER)).items
+    assert read_tagged(write("a.gz", gzip.compress(NER.encode()))).items == expected
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(NER.encode()))))
-    assert read_tagged("-").sentences == expected
+    assert read_tagged("-").items == expected
 
 
 def test_empty_files(write, fails):
     def read(path):
-        return read_tagged(path).sentences
+        return read_tagged(path).items
 
     assert fails(read, write("a", ""))[0] == "HW103"
     assert fails(read, write("b", "\n \n"))[0] == "HW259"
@@ -76,7 +76,7 @@ def test_members_of_a_zip_are_documents(tmp_path):
         file.writestr("a.txt", "Jo\tO\n\n" + NER)
         file.writestr("README", "no")
     data = read_tagged(f"{path}!*.txt")
-    assert [s.tokens[0] for s in data.sentences] == ["Jo", "Tom", "He", "Tom", "He"]
+    assert [s.tokens[0] for s in data.items] == ["Jo", "Tom", "He", "Tom", "He"]
     assert data.documents == (0, 3)
     assert data.files == ((f"{path}!a.txt", 0), (f"{path}!b.txt", 3))
     assert data.where(4, 1) == f"{path}!b.txt:5"
@@ -85,7 +85,7 @@ def test_members_of_a_zip_are_documents(tmp_path):
 
 def test_documents(write):
     data = read_tagged(write("a", "a O\nb B-x\n\n-DOCSTART- O\n\n-DOCSTART- O\nc O\n\nd O\n\n-DOCSTART- O"))
-    assert [s.tokens for s in data.sentences] == [("a", "b"), ("c",), ("d",)]
+    assert [s.tokens for s in data.items] == [("a", "b"), ("c",), ("d",)]
     assert data.documents == (0, 1)
 
 
@@ -98,12 +98,12 @@ def test_a_zero_for_the_letter(write):
     assert caught.value.line == 34
     errors = []
     data = read_tagged(path, on_error=errors.append)
-    assert (len(data.sentences), data.skipped, [e.line for e in errors]) == (8, 1, [34])
+    assert (len(data.items), data.skipped, [e.line for e in errors]) == (8, 1, [34])
     assert data.notes[-1] == "sentences left out, as they cannot be used: 1"
 
 
 def test_a_tag_without_a_prefix(write, fails):
-    assert fails(lambda p: read_tagged(p).sentences, write("a", BLOCK * 4 + "x\tPER\n")) == (
+    assert fails(lambda p: read_tagged(p).items, write("a", BLOCK * 4 + "x\tPER\n")) == (
         "HW252",
         33,
         None,
@@ -133,7 +133,7 @@ def test_iob1_is_none(write):
 
 def test_without_labels(write):
     data = read_tagged(write("a", "Tom\nran\n\nHe\n"), TagOptions("columns"), labelled=False)
-    assert [(s.tokens, s.tags) for s in data.sentences] == [(("Tom", "ran"), ()), (("He",), ())]
+    assert [(s.tokens, s.tags) for s in data.items] == [(("Tom", "ran"), ()), (("He",), ())]
     assert data.columns.tag is None
     assert read_tagged(write("b", NER + "\nx\t0"), labelled=False).tags["0"] == 1
 
@@ -163,5 +163,5 @@ def test_readers_of_all_tasks_do_without_torch():
 
 def test_an_encoding(write):
     path = write("a", "café\tO\nTom\tB-PER\n".encode("latin-1"))
-    assert read_tagged(path, TagOptions(encoding="latin-1")).sentences[0].tokens[0] == "café"
-    assert read_tagged(path, TagOptions(encoding_errors="replace")).sentences[0].tokens[0] == "caf\ufffd"
+    assert read_tagged(path, TagOptions(encoding="latin-1")).items[0].tokens[0] == "café"
+    assert read_tagged(path, TagOptions(encoding_errors="replace")).items[0].tokens[0] == "caf\ufffd"

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headwise.data.label_set import label_sets
 from headwise.data.parts import Parts, read_parts
 from headwise.errors import HeadwiseError
 from headwise.recipe import build_recipe
@@ -46,9 +45,7 @@ def read(train: str, recipe, dev: str | None = None, test: str | None = None) ->
 def test_split_keeps_rare_labels_in_training(tmp_path):
     texts = read(write(tmp_path / "f.csv", 200, rare=7), build_recipe(SMALL))
     assert [len(part) for part in (texts.train, texts.dev, texts.test)] == [140, 30, 30]
-    counts = [
-        sum("rare" in own for own in label_sets(part)) for part in (texts.train, texts.dev, texts.test)
-    ]
+    counts = [sum("rare" in own.labels for own in part) for part in (texts.train, texts.dev, texts.test)]
     assert counts == [5, 1, 1]
     assert sorted(names_of(texts)) == ["rain", "rare", "snow", "sun", "wind"]
 
@@ -73,7 +70,7 @@ def test_a_run(tmp_path):
     assert metrics["test"]["micro_f1"] == outcome.test.scores.micro_f1
     assert metrics["baseline"]["difference"]["p_value"] <= 1
     data = json.loads((tmp_path / "model" / "data.json").read_text())
-    assert data["test"]["labels"]["sun"] == sum("sun" in own for own in label_sets(texts.test))
+    assert data["test"]["labels"]["sun"] == sum("sun" in own.labels for own in texts.test)
 
 
 def test_the_encoder_alone_learns_too(tmp_path):

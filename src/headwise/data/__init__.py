@@ -7,7 +7,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.errors import DataError
 from headwise.data.example import Example
 from headwise.data.options import ReadOptions
-from headwise.data.read import check_labels, read_examples, read_rows
+from headwise.data.read import read_examples, read_rows
 from headwise.data.rows import Row, Rows
 from headwise.data.split import Split, split_examples
 
@@ -19,7 +19,6 @@ __all__ = [
     "Row",
     "Rows",
     "Split",
-    "check_labels",
     "read_examples",
     "read_rows",
     "split_examples",

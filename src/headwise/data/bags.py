@@ -8,6 +8,7 @@ Codes: HW290 a feature that is no finite number; HW291 an instance with more or 
 others; HW292 a bag with two labels; HW293 columns that cannot be those of bags, or not those of a model.
 """
 
+import hashlib
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -79,6 +80,12 @@ class Bag:
     def labels(self) -> tuple[str, ...]:
         """The label, if there is one."""
         return (self.label,) if self.label else ()
+
+
+def instances_digest(bag: Bag) -> str:
+    """What is the same for the same instances, in whatever order they stand."""
+    rows = sorted(row.tobytes() for row in bag.instances)
+    return hashlib.sha256(b"".join(rows)).hexdigest()
 
 
 @dataclass(frozen=True)

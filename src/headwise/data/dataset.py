@@ -55,10 +55,3 @@ class Dataset(Generic[Item]):
     def places(self, items: Sequence[int]) -> tuple[str, ...]:
         """Where items are, by their numbers: the first few, and how many more there are."""
         return some_of([self.where(item) for item in items[:SHOWN]], len(items))
-
-    @property
-    def examples(self) -> list[Item]:
-        """The items."""
-        return self.items
-
-    pairs = sentences = bags = examples

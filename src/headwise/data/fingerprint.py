@@ -1,13 +1,12 @@
 """Which data it was: hashes that tell whether two runs saw the same texts."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
-from headwise.data.example import Example, Parse
+from headwise.data.example import Parse
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,6 @@ def hash_fields(fields: Iterable[str | None]) -> str:
 def heads_field(heads: Parse | None) -> tuple[str, ...]:
     """The heads of a parse as a text of numbers, if there is one."""
     return () if heads is None else (" ".join(map(str, heads)),)
-
-
-def fingerprint(examples: Iterable[Example]) -> Fingerprint:
-    """The fingerprint of examples; line numbers and file names do not matter."""
-    examples = list(examples)
-    fields = (part for e in examples for part in (e.text, e.label, *heads_field(e.heads)))
-    counts = Counter(e.label for e in examples if e.label is not None)
-    return Fingerprint(hash_fields(fields), len(examples), dict(sorted(counts.items())))
 
 
 def file_sha256(path: str | PathLike[str]) -> str:

@@ -18,7 +18,7 @@ from headwise.data.fingerprint import Fingerprint, hash_fields
 from headwise.data.head import Head
 from headwise.data.nouns import Nouns
 from headwise.data.rows import Rows
-from headwise.data.split import Split, SplitConfig, split_items
+from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 
 Item = TypeVar("Item")
@@ -109,16 +109,16 @@ class Kind(ABC, Generic[Item]):
         """What is the same for items that are duplicates (case and white space aside)."""
         raise NotImplementedError(f"{self.nouns.many} are not told apart")
 
-    def split(self, items: Sequence[Item], config: SplitConfig, *, path: str = "") -> Split[list[Item]]:
-        """Split items into three parts, equal ones on one side.
+    def split(
+        self, items: Sequence[Item], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
+    ) -> Split[list[Item]]:
+        """Split items into three parts, equal ones on one side; see `split_items`.
 
         Raises:
             DataError: HW141, there are too few.
         """
-        strata = self.answer.strata(items)
-        keys = [self.key(item) for item in items]
-        sizes = (config.dev, config.test, config.seed)
-        return split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+        keys, strata = [self.key(item) for item in items], self.answer.strata(items)
+        return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """What there is to tell of the parts, by name, once the data are split."""

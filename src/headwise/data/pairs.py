@@ -24,12 +24,9 @@ from headwise.data.source import Record, Source, look_ahead
 ALIGNED = "aligned"
 
 
-PairData = Dataset[Pair]
-
-
 def read_pairs(
     path: str | PathLike[str], options: PairOptions = DEFAULT, on_error: OnError = stop
-) -> PairData:
+) -> Dataset[Pair]:
     """Read a file of labelled pairs into memory.
 
     Labels are trimmed; texts stay exactly as they are. Columns that are not chosen (those of single
@@ -60,7 +57,7 @@ def read_pairs(
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
-    return PairData(pairs, source.path, form, columns, tuple(source.notes), empty, skipped)
+    return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped)
 
 
 def read_pair_rows(
@@ -129,7 +126,7 @@ def read_aligned_pairs(
     labels: str | PathLike[str] | None = None,
     options: PairOptions = DEFAULT,
     on_error: OnError = stop,
-) -> PairData:
+) -> Dataset[Pair]:
     """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
 
     Args:
@@ -157,7 +154,7 @@ def read_aligned_pairs(
             pairs.append(Pair(one, other, label, number))
     notes = (f"pairs without a label ({options.no_label!r}) left out: {skipped:,}",) if skipped else ()
     columns = PairColumns(paths[0], paths[1], paths[2] if labels is not None else None)
-    return PairData(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)
+    return Dataset(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)
 
 
 def _aligned(files: list[Iterator[Line]], paths: list[str]) -> Iterator[list[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from headwise.data.errors import DataError
-from headwise.data.example import Example, Parse
+from headwise.data.example import Parse
 from headwise.data.kind import Kind
 from headwise.data.rows import Row
 from headwise.errors import ConfigError, HeadwiseError
@@ -151,20 +151,3 @@ def _with_heads(
         if next(own, None) is not None:
             told = f"{path}: more parses than the {number:,} records to predict"
             raise HeadwiseError(told, code="HW234")
-
-
-def with_parses(
-    examples: Sequence[Example],
-    parses: Sequence[Parse],
-    path: str,
-    texts: str,
-    *,
-    by_line: bool = False,
-) -> list[Example]:
-    """The examples with the heads of their words; see `parsed`.
-
-    Raises:
-        DataError: HW142, the parses are not as many as the texts or lines.
-    """
-    own = _in_order(parses, [example.line for example in examples], path, texts, by_line=by_line)
-    return [replace(example, heads=heads) for example, heads in zip(examples, own, strict=True)]

@@ -121,9 +121,9 @@ def read_parts(
         files[name] = data
     whole = files["train"].items
     parts = {name: data.items for name, data in files.items()}
-    cut = SplitConfig(0 if "dev" in files else split.dev, 0 if "test" in files else split.test, split.seed)
-    if cut.dev or cut.test:
-        done = kind.split(whole, cut, path=train)
+    cut_dev, cut_test = 0 if "dev" in files else split.dev, 0 if "test" in files else split.test
+    if cut_dev or cut_test:
+        done = kind.split(whole, cut_dev, cut_test, split.seed, path=train)
         told += [("train", note) for note in done.notes]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"

@@ -4,9 +4,8 @@ import difflib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from headwise.data.answers import check_known
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding, count
@@ -222,12 +221,3 @@ def label_of(record: Record, name: str, source: Source) -> str | None:
         advice = "fill it in or remove the row"
         source.report(source.error("HW120", "an empty label", record.line, advice=advice))
     return None
-
-
-def check_labels(train: Dataset[Any], other: Dataset[Any]) -> None:
-    """Check that every label of `other` occurs in `train`.
-
-    Raises:
-        DataError: HW140 at the first item whose label does not.
-    """
-    check_known(train.labels, other, train.path)

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.parts import Parts
-from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
 from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
 from headwise.store import load_model, read_info, save_model
@@ -126,7 +125,7 @@ class TextEstimator(BaseEstimator):
             files["dev"] = InMemory(dev, labels)
         train, notes = items, ()
         if dev is None:
-            split = kind.split(items, SplitConfig(asked.split.dev, 0.0, asked.split.seed))
+            split = kind.split(items, asked.split.dev, seed=asked.split.seed)
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
         recipe, vectors, _ = choose_settings(parts, layers)

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.data.label_set import LabelSetExample, label_sets
+from headwise.data.label_set import LabelSetExample
 from headwise.estimators.base import TextEstimator, texts_of
 
 
@@ -66,8 +66,8 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     def score(self, X: Sequence[str], y: Any, sample_weight: Any = None) -> float:
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
-        predicted = label_sets(_examples(X, self.predict(X))[0])
-        true = label_sets(_examples(X, y)[0])
+        predicted = [example.labels for example in _examples(X, self.predict(X))[0]]
+        true = [example.labels for example in _examples(X, y)[0]]
         right = [set(one) == set(other) for one, other in zip(predicted, true, strict=True)]
         return float(np.average(right, weights=sample_weight))
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from headwise.data.bag_sniff import looks_like_bags
-from headwise.data.bag_split import instances_digest
-from headwise.data.bags import DEFAULT, Bag, BagData, BagOptions, read_bags
+from headwise.data.bags import DEFAULT, Bag, BagData, BagOptions, instances_digest, read_bags
 from headwise.data.doctor.bags import constant, single
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import repeated, shared
@@ -38,7 +37,7 @@ class BagKind(Kind[Bag]):
     ) -> Rows[Bag]:
         """The bags of a file, which is read as a whole: the instances of a bag may stand anywhere in it."""
         data = read_bags(path, options or DEFAULT, on_error, features=like, labelled=False)
-        rows = (Row(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.bags)
+        rows = (Row(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.items)
         return Rows(rows, data.path, data.format, data.features, data.notes)
 
     def likeness(self, data: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from headwise.config import from_dict
 from headwise.data.answers import Number
+from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
@@ -19,9 +20,9 @@ from headwise.data.names import names_pairs
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
-from headwise.data.pairs import PairData, read_pair_rows, read_pairs, rows_of
+from headwise.data.pairs import read_pair_rows, read_pairs, rows_of
 from headwise.data.rows import Rows
-from headwise.data.split import Split, SplitConfig, split_items
+from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
@@ -41,7 +42,7 @@ class PairKind(Kind[Pair]):
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
-    ) -> PairData:
+    ) -> Dataset[Pair]:
         return read_pairs(path, options or DEFAULT, on_error)
 
     def rows(
@@ -52,14 +53,16 @@ class PairKind(Kind[Pair]):
     def key(self, item: Pair) -> str:
         return f"{item.first} {_BETWEEN} {item.second}"
 
-    def split(self, items: Sequence[Pair], config: SplitConfig, *, path: str = "") -> Split[list[Pair]]:
+    def split(
+        self, items: Sequence[Pair], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
+    ) -> Split[list[Pair]]:
         """As for all kinds, but so that no first text is in two parts: one premise often has several
         hypotheses, which a model that has seen one of them knows more about.
 
         Where there are too few different first texts (a few questions with many answers each), equal pairs
         are all that is kept together, and the notes say so.
         """
-        strata, sizes = self.answer.strata(items), (config.dev, config.test, config.seed)
+        strata, sizes = self.answer.strata(items), (dev, test, seed)
         more: tuple[str, ...] = ()
         try:
             kept, keys = "first text", [item.first for item in items]

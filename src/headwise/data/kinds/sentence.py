@@ -53,7 +53,7 @@ class SentenceKind(Kind[Tagged]):
     ) -> Rows[Tagged]:
         """The sentences of a file whose words are given, tagged or not; they have no fields."""
         data = read_tagged(path, options or DEFAULT, on_error, labelled=False)
-        rows = (Row(item.line, {}, item) for item in data.sentences)
+        rows = (Row(item.line, {}, item) for item in data.items)
         return Rows(rows, data.path, data.format, data.columns, data.notes)
 
     def rows_or_texts(self, path: str, reading: Mapping[str, Any]) -> Rows[Tagged] | Rows[Example]:

@@ -14,7 +14,7 @@ from headwise.data.fingerprint import Fingerprint
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.nouns import Nouns
-from headwise.data.split import Split, SplitConfig
+from headwise.data.split import Split
 from headwise.data.stream_options import DEFAULT, StreamOptions
 from headwise.data.streams import (
     LineData,
@@ -86,11 +86,13 @@ class StreamKind(Kind[int]):
             "says how well it predicts a text"
         )
 
-    def split(self, items: Any, config: SplitConfig, *, path: str = "") -> Any:
+    def split(
+        self, items: Any, dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
+    ) -> Any:
         """Cut dev, and test after it, off the end of the text."""
         length = len(items)
-        shares = {"dev": config.dev, "test": config.test}
-        asked = {name: round(share * length) for name, share in shares.items() if share}
+        wanted = {"dev": dev, "test": test}
+        asked = {name: round(n * length) if n < 1 else int(n) for name, n in wanted.items() if n}
         if not min(asked.values()) or sum(asked.values()) >= length:
             raise DataError(
                 "HW282",
