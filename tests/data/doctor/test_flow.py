@@ -110,9 +110,9 @@ def test_it_is_fast(write):
     text = "it 's a film of so many words and <b>more</b> , caf\u00e9 or no caf\u00e9 ; " * 12
     lines = (f"{i % 2}\t{text} {i}\n" for i in range(5000))
     path = write("a.txt", "".join(lines))
-    start = time.perf_counter()
+    start = time.process_time()
     assert diagnose(CLASSIFY, [path]).files[0].texts == 5000
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
 
 
 def test_the_verb_finds_the_task_out(write):
