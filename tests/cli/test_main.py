@@ -66,7 +66,8 @@ def test_help_of_a_command_is_its_docstring(run, command):
     assert code == 0
     assert COMMANDS[command] in out
     assert len(out.split("╭")[0].split()) > len(COMMANDS[command].split()) + 10
-    assert "--text-column" in out or command in ("priors", "bench", "sample", "pretrain")  # which read no data
+    reads_no_data = command in ("priors", "bench", "sample", "pretrain")
+    assert "--text-column" in out or reads_no_data
 
 
 def test_version(run):
