@@ -39,7 +39,8 @@ class EncodedText:
     @property
     def unknown(self) -> int:
         """How many of its words the vocabulary does not know, nor a base, where there is one."""
-        return self.spelling.unknown if isinstance(self.spelling, Pieces) else int((self.words == 0).sum())
+        pieces = getattr(self.spelling, "pieces", self.spelling)  # beside which a tagger keeps the words
+        return pieces.unknown if isinstance(pieces, Pieces) else int((self.words == 0).sum())
 
     @property
     def empty(self) -> bool:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.features.alphabet import Alphabet
+from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.characters import CharacterConfig, CharacterEmbedding
 from headwise.features.encoded import Batch
 from headwise.features.pretrained import PretrainedEmbedding
@@ -46,7 +47,7 @@ class SpelledWords(nn.Module):
 
 def speller(embedding: nn.Module) -> Any:
     """From the words of texts to what `words_of` and `pieces_of` find in a batch."""
-    prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding) else None
+    prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
 
     def spell(texts: Sequence[Sequence[str]]) -> list[Spelled]:
         pieces = [None] * len(texts) if prepare is None else prepare(texts)
@@ -64,4 +65,6 @@ def read_words(embedding: nn.Module, batch: Batch) -> tuple[Ragged, Tensor | Non
     """What an embedding says of a batch: vectors of the words, and a pretrained encoder's summaries."""
     if isinstance(embedding, PretrainedEmbedding):
         return embedding([spelled.pieces for spelled in batch.spelling], batch.layout)
+    if isinstance(embedding, BaseEmbedding):
+        return embedding(batch.words, [spelled.pieces for spelled in batch.spelling])
     return embedding(batch.words), None

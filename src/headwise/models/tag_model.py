@@ -79,7 +79,8 @@ class TagModel(TextModel):
         spelled, width = config.characters.size > 0, config.encoder.width
         if config.windows.long == "truncate":
             raise ConfigError("windows: long = truncate leaves words without a tag; choose split or error")
-        inner = config.words.vector_size if spelled and not config.pretrained.name else width
+        own = config.base.size if config.base.name else config.words.vector_size
+        inner = own if spelled and not config.pretrained.name else width
         super().__init__(config, vocabulary, files, width=inner)
         self.features.spell = speller(self.embedding)
         self.tags = tuple(tags)

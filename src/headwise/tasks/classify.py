@@ -31,6 +31,18 @@ class Classify(LabelTask):
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
 
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """What the base knows is in place from the start and is to be kept: few and small steps."""
+        settings = super().defaults_with_base(settings, items)
+        settings["train"] |= {
+            "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
+            "learning_rate": 3e-4,
+            "vectors_learning_rate": 5e-4,
+            "score": "loss",
+            "refit": items < 20_000,
+        }
+        return settings
+
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:

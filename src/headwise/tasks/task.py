@@ -93,22 +93,14 @@ class Task(ABC):
         """
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """The same for models that begin with a base: what it knows is to be kept, so they are trained
-        shorter and in smaller steps.
+        """The same for models that begin with a base.
 
         Args:
             settings: Those for models without.
             items: Training items.
         """
         words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
-        train = settings["train"] | {
-            "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
-            "learning_rate": 3e-4,
-            "vectors_learning_rate": 5e-4,
-            "score": "loss",
-            "refit": items < 20_000,
-        }
-        return settings | {"words": words, "train": train, "base": {"train": True}}
+        return settings | {"words": words, "base": {"train": True}}
 
     def suggested(self, parts: Parts[Any]) -> Settings:
         """Settings that the data suggest, over those by size."""
