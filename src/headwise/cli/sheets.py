@@ -39,10 +39,12 @@ def print_sheet(
 
 def scores_table(sheet: Sheet, scores: Mapping[str, Any], rivals: Sequence[Rival] = ()) -> Table:
     """The scores as a whole, the model in the first column, its rivals beside it."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("")
+    wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
+    table.add_column("", no_wrap=wide)
     for title in ("model", *(rival.name for rival in rivals)):
-        table.add_column(visible(title), justify="left", overflow="fold")
+        shown = visible(title.replace(" + ", " +\n", 1) if wide else title)
+        table.add_column(shown, justify="left", overflow="fold")
     gaps = [sheet.ahead.gap(rival.difference) for rival in rivals]
     for line in sheet.lines:
         value = line.shown(scores)
