@@ -135,21 +135,17 @@ def choose_settings(
     by_size = task.defaults(len(parts.train), vectors=vectors is not None, encoder=encoder)
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
-    name, note = _base_name(asked, task.based), ""
+    name, note, own = _base_name(asked, task.based), "", {"name": ""}
     if name != NONE:
         cut = get_tokenizer(asked.model.words.tokenizer).words
         texts = (words for item in parts.train for words in parts.kind.words(item, cut))
         base, note = choose_base(name, texts)
         if base is not None:
             by_size = task.defaults_with_base(by_size, len(parts.train))
-            by_size["base"] |= {"name": name if name != AUTO else base.name}
-            fixed = {
-                "base": {"size": base.size, "subwords": len(base.subwords), "name": by_size["base"]["name"]}
-            }
-            recipe = build_recipe(by_size, task.suggested(parts), *layers, fixed)
-            return recipe, vectors, (note,)
-    unused = {"base": {"name": ""}} if "base" in asked.sections else {}
-    recipe = build_recipe(by_size, task.suggested(parts), *layers, unused)
+            known = base.name if name == AUTO else name
+            own = {"name": known, "size": base.size, "subwords": len(base.subwords)}
+    found = {"base": own} if "base" in asked.sections else {}
+    recipe = build_recipe(by_size, task.suggested(parts), *layers, found)
     return recipe, vectors, (note,) if note else ()
 
 
