@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
-    from headwise.models.classifier import Model, Prediction
+    from headwise.models.classifier import Model
     from headwise.models.model_config import ModelConfig
+    from headwise.models.one_label import Prediction
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
@@ -36,10 +37,10 @@ _HOMES = {
     "MSTransformer": "headwise.encoders",
     "MSTransformerConfig": "headwise.encoders",
     "Model": "headwise.models.classifier",
-    "ModelConfig": "headwise.models.classifier",
+    "ModelConfig": "headwise.models.model_config",
     "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
-    "Prediction": "headwise.models.classifier",
+    "Prediction": "headwise.models.one_label",
     "Ragged": "headwise.ragged",
     "TextClassifier": "headwise.estimators.classifier",
     "TextRegressor": "headwise.estimators.regressor",

@@ -16,6 +16,7 @@ from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
 from headwise.models.model_config import ModelConfig
+from headwise.models.one_label import check_classes
 from headwise.models.text_model import output_names
 from headwise.ragged import Ragged
 
@@ -91,8 +92,7 @@ class BagModel(nn.Module):
     expert = None
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+        check_classes(labels)
         super().__init__()
         self.config, self.features, self.labels = config, features, tuple(labels)
         self.standardize = Standardizer(len(features.names))

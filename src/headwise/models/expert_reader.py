@@ -1,5 +1,6 @@
 """ExpertReader: logits of labels, the encoder's and beside them a linear expert's."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -56,6 +57,14 @@ class ExpertReader(Reader):
             self.expert = self.EXPERT(own.features, self.outputs)
         self.temperature, self.encoder_weight = 1.0, 1.0
         self.expert_weight, self.expert_share = 0.0, 0.0
+
+    @abstractmethod
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[texts, labels]`."""
+
+    def predict_proba(self, items: Sequence[Any]) -> np.ndarray:
+        """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
+        return self.probabilities(self.logits(self.encoded(items)))
 
     @staticmethod
     def expert_reads(encoded: Sequence[Any]) -> Sequence[Any]:

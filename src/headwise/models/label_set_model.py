@@ -90,10 +90,6 @@ class LabelSetModel(ExpertReader, TextReader):
         """Which labels texts get, `[texts, labels]`."""
         return probabilities >= np.array(self.thresholds)
 
-    def predict_proba(self, texts: Sequence[str | Example]) -> NDArray[np.float64]:
-        """Calibrated probabilities, `[texts, labels]`."""
-        return self.probabilities(self.logits(self.features.encode(texts)))
-
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[LabelSetPrediction]:
         """Predictions in the order of the texts, which may be a stream of any length."""
         for part in in_chunks(texts, chunk):

@@ -1,60 +1,8 @@
 """Regressor: a number for each text, such as a rating or a price."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from headwise.data.chunks import in_chunks
-from headwise.data.example import Example
-from headwise.features.encoded import EncodedText
-from headwise.features.vocabulary import Vocabulary
-from headwise.layers.regress import Scale
-from headwise.models.model_config import ModelConfig
-from headwise.models.text_model import TextReader, output_scale
+from headwise.models.one_number import OneNumber
+from headwise.models.text_model import TextReader
 
 
-class Regressor(TextReader):
-    """A model that gives each text a number.
-
-    Args:
-        config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        scale: From the network's output to numbers.
-        files: See `TextModel`.
-    """
-
-    def __init__(
-        self,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        scale: Scale,
-        files: Mapping[str, Any] | None = None,
-    ):
-        super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
-        self.scale = scale
-
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "Regressor":
-        return cls(config, vocabulary, output_scale(outputs), files)
-
-    def outputs_json(self) -> dict[str, Any]:
-        return dict(self.scale.to_json())
-
-    def scores(
-        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        """Numbers of encoded texts, `[texts]` float64, in the order given."""
-        outputs = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
-        return self.scale.restore(outputs[:, 0])
-
-    def predict(self, texts: Iterable[str | Example], *, chunk: int = 4096) -> Iterator[float]:
-        """Numbers in the order of the texts, which may be a stream of any length."""
-        for part in in_chunks(texts, chunk):
-            yield from map(float, self.scores(self.features.encode(part)))
+class Regressor(OneNumber, TextReader):
+    """A model that gives each text a number."""

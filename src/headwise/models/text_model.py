@@ -28,7 +28,6 @@ from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.layers.classify import Classifier, ClassifierConfig
-from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.ragged import Ragged
 
@@ -79,18 +78,6 @@ def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
     if len(names) < least or len(set(names)) < len(names):
         raise OutputsError(f"{least} or more labels are expected, all different")
     return names
-
-
-def output_scale(outputs: Mapping[str, Any]) -> Scale:
-    """The scale of the numbers that a saved model gives.
-
-    Raises:
-        OutputsError: There is none, or one that numbers cannot have.
-    """
-    try:
-        return Scale.from_json(outputs)
-    except ConfigError as error:
-        raise OutputsError(error.args[0]) from None
 
 
 class TextModel(nn.Module):
@@ -209,10 +196,32 @@ class TextModel(nn.Module):
 
 
 class Reader(TextModel):
-    """A model that gives each text, or each pair of texts, the same number of outputs."""
+    """A model that gives each text, or each pair of texts, the same number of outputs.
 
-    outputs: int
-    """How many there are."""
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The words that it knows.
+        outputs: Outputs for each text or pair.
+        perceptron: The layers above the vector of a text or pair.
+        files: See `TextModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: int,
+        perceptron: ClassifierConfig,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, files)
+        self.outputs = outputs
+        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
+        self.place_head(perceptron)
+
+    @abstractmethod
+    def place_head(self, perceptron: ClassifierConfig) -> None:
+        """Make what is above the readout."""
 
     @abstractmethod
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
@@ -235,29 +244,11 @@ class Reader(TextModel):
 
 
 class TextReader(Reader):
-    """What models that sum a text up in one vector begin with: from texts to outputs.
+    """What models that sum a text up in one vector begin with: from texts to outputs."""
 
-    Args:
-        config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        outputs: Outputs for each text.
-        perceptron: The layers above the text's vector.
-        files: See `TextModel`.
-    """
-
-    def __init__(
-        self,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: int,
-        perceptron: ClassifierConfig,
-        files: Mapping[str, Any] | None = None,
-    ):
-        super().__init__(config, vocabulary, files)
-        self.outputs = outputs
-        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
-        self.head = Classifier(self.readout.width, outputs, perceptron)
-        self.probe = new_probe(self.embedding, self.head, outputs)
+    def place_head(self, perceptron: ClassifierConfig) -> None:
+        self.head = Classifier(self.readout.width, self.outputs, perceptron)
+        self.probe = new_probe(self.embedding, self.head, self.outputs)
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
         """What the model reads of texts."""
