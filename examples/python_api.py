@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headwise import TextClassifier, read_examples
+from headwise import TextClassifier, attention_weights, read_examples
 from headwise.data import split_examples
 from headwise.linear.baseline import fit_baseline
 from headwise.priors.draw import draw
@@ -48,6 +48,8 @@ def main(folder: Path, epochs: int | None) -> None:
         print(f"{again.predict([text])[0]:<12}{again.predict_proba([text]).max():.2f}  {text}")
 
     heads = [block.attention.priors for block in model.encoder.blocks]
+    seen = attention_weights(classifier.model_, test[0][0])[-1]
+    print("the last layer's heads, read from the words:", tuple(seen.between_words().shape))
     (folder / "heads.svg").write_text(draw(heads, title="What every head may see"), encoding="utf-8")
     print(f"written: {folder / 'model'}, {folder / 'heads.svg'}")
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
+    from headwise.models.attention_weights import attention_weights
     from headwise.models.classifier import Model
     from headwise.models.model_config import ModelConfig
     from headwise.models.one_label import Prediction
@@ -50,6 +51,7 @@ _HOMES = {
     "Window": "headwise.priors",
     "allocate_scales": "headwise.priors",
     "attention": "headwise.attention",
+    "attention_weights": "headwise.models.attention_weights",
     "doctor_files": "headwise.data.doctor.flow",
     "evaluate_file": "headwise.verbs.evaluate",
     "load_model": "headwise.store",
@@ -80,6 +82,7 @@ __all__ = [
     "__version__",
     "allocate_scales",
     "attention",
+    "attention_weights",
     "doctor_files",
     "evaluate_file",
     "load_model",

@@ -122,6 +122,12 @@ class Graph:
     visible: Tensor
     labels: Tensor | None
 
+    @property
+    def neighbours(self) -> Tensor:
+        """`[rows, degree]`, the row of the key of each slot; meaningless where nothing is `visible`."""
+        keys = [b.keys.unflatten(0, (-1, b.slots))[b.place // b.width] for b in self.blocks]
+        return torch.cat(keys, dim=1)
+
     @classmethod
     def of(cls, rows: int, edges: Sequence[Edges]) -> "Graph":
         """The graph of `rows` queries from its edges; empty blocks are left out."""
@@ -184,15 +190,20 @@ def graph_attention(
     """
     if not graph.blocks:
         return query  # no rows
+    weights = graph_weights(query, key, graph, table)
+    weights = dropout(weights, drop, training=drop > 0).to(value.dtype)  # autocast widens a softmax
+    parts = weights.split([block.slots for block in graph.blocks], dim=-1)
+    return reduce(add, (block.mix(w, value) for block, w in zip(graph.blocks, parts, strict=True)))
+
+
+def graph_weights(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None) -> Tensor:
+    """What every query takes of each of its neighbours, `[heads, rows, degree]`; see `graph_attention`."""
     query = query / query.shape[-1] ** 0.5
     scores = torch.cat([block.scores(query, key) for block in graph.blocks], dim=-1)
     if table is not None and graph.labels is not None:
         of_label = query @ table.transpose(0, 1)
         scores = scores + of_label.gather(-1, graph.labels.expand(len(query), -1, -1))
-    weights = scores.masked_fill(~graph.visible, float("-inf")).softmax(-1)
-    weights = dropout(weights, drop, training=drop > 0).to(value.dtype)  # autocast widens a softmax
-    parts = weights.split([block.slots for block in graph.blocks], dim=-1)
-    return reduce(add, (block.mix(w, value) for block, w in zip(graph.blocks, parts, strict=True)))
+    return scores.masked_fill(~graph.visible, float("-inf")).softmax(-1)
 
 
 def segment_attention(query: Tensor, key: Tensor, value: Tensor, segment: Tensor) -> Tensor:

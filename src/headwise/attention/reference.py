@@ -35,13 +35,16 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     trees = layout.trees or [None] * layout.texts
     for q, k, v, tree in zip(*(x.split(layout.sizes) for x in (query, key, value)), trees, strict=True):
         pairs = Pairs.of_length(len(q), q.device, tree)
-        heads = [_head(q[:, h], k[:, h], v[:, h], prior, pairs) for h, prior in enumerate(priors)]
+        heads = [
+            mix(head_weights(q[:, h], k[:, h], prior, pairs), v[:, h], prior, pairs)
+            for h, prior in enumerate(priors)
+        ]
         outputs.append(torch.stack(heads, dim=1))
     return torch.cat(outputs) if outputs else value  # no texts: no rows either
 
 
-def _head(q: Tensor, k: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
-    """One head of one text: `[n, size]`, `[n, size]`, `[n, value size]` -> `[n, value size]`."""
+def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
+    """What each query of one head of one text takes of each key: `[n, size]` twice -> `[n, n]`."""
     place = pairs.query[:, 0]
     logits = prior.rotate(q, place) @ prior.rotate(k, place).T / q.shape[-1] ** 0.5
     if isinstance(prior, Tuned):
@@ -53,6 +56,10 @@ def _head(q: Tensor, k: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor
     # Rows without a visible key would be softmax over nothing: give them finite logits, then zero them.
     empty = ~visible.any(dim=-1, keepdim=True)
     logits = logits.masked_fill(~visible & ~empty, float("-inf"))
-    weights = logits.softmax(dim=-1).masked_fill(empty, 0.0)
+    return logits.softmax(dim=-1).masked_fill(empty, 0.0)
+
+
+def mix(weights: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
+    """The output of one head of one text: its weights `[n, n]`, `[n, value size]` -> `[n, value size]`."""
     output = weights @ v
     return prior.add_values(output, weights, pairs) if isinstance(prior, Tuned) else output

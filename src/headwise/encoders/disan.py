@@ -95,7 +95,10 @@ class DirectionalAttention(nn.Module):
         """Rows of `[in_width]` -> `[total, width]`."""
         h = elu(self.map(x.values))
         rows = x.with_values(torch.stack([self.query(h), self.key(h), h], dim=1))
-        s = token2token(rows, self.bound, earlier=self.earlier).values
+        return self.gated(h, token2token(rows, self.bound, earlier=self.earlier).values)
+
+    def gated(self, h: Tensor, s: Tensor) -> Tensor:
+        """The words and what they saw, `[total, width]` -> `[total, width]`."""
         f = torch.sigmoid(self.gate_word(h) + self.gate_seen(s))
         return f * h + (1 - f) * s
 

@@ -138,10 +138,19 @@ class MAB(nn.Module):
 
     def forward(self, x: Ragged, y: Ragged) -> Ragged:
         """X of `[query_width]` and Y of `[key_width]` rows, as many sets -> the layout of X, `[width]`."""
+        q, k, v = self.projected(x, y)
+        seen = cross_attention(q, k, v, x.layout, y.layout, self.scale)
+        return self.added(x, q, seen)
+
+    def projected(self, x: Ragged, y: Ragged) -> list[Tensor]:
+        """Queries, keys and values, `[total, heads, size]`."""
         keys = self.key_norm(y.values)
-        query, key, value = self.query(self.query_norm(x.values)), self.key(keys), self.value(keys)
-        q, k, v = (rows.unflatten(-1, (self.config.heads, -1)) for rows in (query, key, value))
-        seen = cross_attention(q, k, v, x.layout, y.layout, self.scale).flatten(1)
+        rows = self.query(self.query_norm(x.values)), self.key(keys), self.value(keys)
+        return [own.unflatten(-1, (self.config.heads, -1)) for own in rows]
+
+    def added(self, x: Ragged, query: Tensor, seen: Tensor) -> Ragged:
+        """X, its queries and what they saw -> the block's output."""
+        query, seen = query.flatten(1), seen.flatten(1)
         h: Tensor = self.norm1(query + seen if self.out is None else x.values + self.out(seen))
         inner = self.feedforward(self.feedforward_norm(h))
         h = relu(h + inner) if self.config.block == "tf" else h + relu(inner)

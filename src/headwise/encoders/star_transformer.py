@@ -99,30 +99,54 @@ class StarStep(nn.Module):
         self.dropout = nn.Dropout(c.dropout)
         self.residual = c.residual
 
+    def forward(
+        self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
+    ) -> tuple[Tensor, Tensor]:
+        """States, word vectors, relays -> the next states and relays."""
+        h = self.new_satellites(self.satellites(self.before(h), e, s, ring), h)
+        return h, self.new_relay(self.relay(s, h, layout), s)
+
     def satellites(self, h: Tensor, e: Tensor, s: Tensor, ring: Graph) -> Tensor:
         """`MultiAtt(h_i, C_i)`: states and word vectors `[total, width]`, relays `[texts, width]` ->
         `[total, width]`."""
-        att, nodes = self.ring_attention, torch.cat([h, e, s])
-        query, key, value = (
-            att.split(projection(rows))
-            for projection, rows in ((att.query, h), (att.key, nodes), (att.value, nodes))
-        )
+        return self.dropout(self.ring_attention.merge(graph_attention(*self.ring_rows(h, e, s), ring)))
+
+    def ring_rows(self, h: Tensor, e: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries of the states, keys and values of `[H; E; s; 0]`, `[heads, rows, size]`."""
+        query, key, value = projected(self.ring_attention, h, torch.cat([h, e, s]))
         beyond = key.new_zeros(len(key), 1, key.shape[-1])  # the neighbour of the ends where ring = zero
-        key, value = torch.cat([key, beyond], dim=1), torch.cat([value, beyond], dim=1)
-        return self.dropout(att.merge(graph_attention(query, key, value, ring)))
+        return query, torch.cat([key, beyond], dim=1), torch.cat([value, beyond], dim=1)
 
     def relay(self, s: Tensor, h: Tensor, layout: Layout) -> Tensor:
         """`MultiAtt(s, [s; H])` -> `[texts, width]`."""
-        att, nodes = self.relay_attention, torch.cat([s, h])
-        query, key, value = (
-            att.split(projection(rows))
-            for projection, rows in ((att.query, s), (att.key, nodes), (att.value, nodes))
-        )
+        att = self.relay_attention
         text = torch.cat([torch.arange(layout.texts, device=s.device), layout.text_of])
-        return self.dropout(att.merge(segment_attention(query, key, value, text)))
+        rows = projected(att, s, torch.cat([s, h]))
+        return self.dropout(att.merge(segment_attention(*rows, text)))
+
+    def before(self, h: Tensor) -> Tensor:
+        """The states as the ring's attention reads them."""
+        return h
+
+    def new_satellites(self, update: Tensor, h: Tensor) -> Tensor:
+        """The states after an update."""
+        raise NotImplementedError
+
+    def new_relay(self, update: Tensor, s: Tensor) -> Tensor:
+        """The relays after an update."""
+        raise NotImplementedError
 
     def added(self, update: Tensor, state: Tensor) -> Tensor:
         return state + update if self.residual else update
+
+
+def projected(heads: Heads, queries: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values `[heads, rows, size]` of rows of `[width]`."""
+    return (
+        heads.split(heads.query(queries)),
+        heads.split(heads.key(nodes)),
+        heads.split(heads.value(nodes)),
+    )
 
 
 class PaperStep(StarStep):
@@ -133,13 +157,11 @@ class PaperStep(StarStep):
         self.norm = nn.LayerNorm(config.width)
         self.relay_norm = nn.LayerNorm(config.width)
 
-    def forward(
-        self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
-    ) -> tuple[Tensor, Tensor]:
-        """States, word vectors, relays -> the next states and relays."""
-        h = self.norm(self.added(relu(self.satellites(h, e, s, ring)), h))
-        s = self.relay_norm(self.added(relu(self.relay(s, h, layout)), s))
-        return h, s
+    def new_satellites(self, update: Tensor, h: Tensor) -> Tensor:
+        return self.norm(self.added(relu(update), h))
+
+    def new_relay(self, update: Tensor, s: Tensor) -> Tensor:
+        return self.relay_norm(self.added(relu(update), s))
 
 
 class FastNLPStep(StarStep):
@@ -149,13 +171,14 @@ class FastNLPStep(StarStep):
         super().__init__(config)
         self.norm = nn.LayerNorm(config.width, eps=1e-6)
 
-    def forward(
-        self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
-    ) -> tuple[Tensor, Tensor]:
-        """States, word vectors, relays -> the next states and relays."""
-        h = self.added(leaky_relu(self.satellites(self.norm(h), e, s, ring)), h)
-        s = self.added(leaky_relu(self.relay(s, h, layout)), s)
-        return h, s
+    def before(self, h: Tensor) -> Tensor:
+        return self.norm(h)
+
+    def new_satellites(self, update: Tensor, h: Tensor) -> Tensor:
+        return self.added(leaky_relu(update), h)
+
+    def new_relay(self, update: Tensor, s: Tensor) -> Tensor:
+        return self.added(leaky_relu(update), s)
 
 
 def ring_of(layout: Layout, ends: Ring) -> Graph:

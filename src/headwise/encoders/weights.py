@@ -1,0 +1,252 @@
+"""What every head of an encoder looks at, computed from the definitions while the encoder runs as ever.
+
+The fast paths never hold the weights of attention. `record` watches them: from what an attention of the
+encoder was given it computes the weights plainly (`headwise.attention.reference`,
+`headwise.attention.neighbours.graph_weights`), from the weights what the attention should give, and
+compares this with what it gave.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu, pad
+
+from headwise.attention import SelfAttention, reference
+from headwise.attention.neighbours import Graph, graph_weights
+from headwise.encoders.bp_graph import PartitionGraph
+from headwise.encoders.bp_transformer import GraphSelfAttention
+from headwise.encoders.disan import DirectionalAttention
+from headwise.encoders.set_transformer import MAB
+from headwise.encoders.star_transformer import StarStep, projected
+from headwise.errors import ConfigError
+from headwise.priors import Pairs
+from headwise.priors.learned import tune
+from headwise.ragged import Layout, Ragged
+
+
+@dataclass(frozen=True)
+class Node:
+    """A row of an encoder.
+
+    Attributes:
+        name: What it is: word, state (of a word, where words stand beside it), node, relay, span, point,
+            seed, or nothing (beyond the ends of a ring).
+        start: The first word that it stands for, from 0.
+        stop: The one after its last word; `start` where it stands for none, or for the whole text.
+    """
+
+    name: str
+    start: int = 0
+    stop: int = 0
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the heads of one attention took of one text.
+
+    Attributes:
+        module: The name of the attention in the encoder.
+        text: The number of the text in the batch.
+        weights: `[heads, queries, keys]`; a row adds up to 1, or to 0 where a query sees nothing. The heads
+            of DiSAN are its features, each of which has weights of its own.
+        queries: The rows that look.
+        keys: The rows that are looked at.
+        heads: Says of each head what its prior is; empty where heads have none.
+        error: How far what the attention gave is from what follows from the weights: the largest
+            difference in the batch.
+    """
+
+    module: str
+    text: int
+    weights: Tensor
+    queries: tuple[Node, ...]
+    keys: tuple[Node, ...]
+    heads: tuple[str, ...] = ()
+    error: float = 0.0
+
+
+Reader = Callable[..., tuple[Any, ...]]
+"""From what a module was given to what it looks at, and what it should give."""
+
+
+@contextmanager
+def record(encoder: nn.Module) -> Iterator[list[Look]]:
+    """While it lasts, what the encoder looks at is put into the list that it gives. The encoder must be in
+    eval mode: dropout would change the weights.
+
+    Raises:
+        ConfigError: The encoder has no attention.
+    """
+    looks: list[Look] = []
+    front = getattr(encoder, "node", None) is not None
+    found = [
+        (name, module, read)
+        for name, module in encoder.named_modules()
+        for kind, read in READERS.items()
+        if isinstance(module, kind)
+    ]
+    if not found:
+        raise ConfigError(f"{type(encoder).__name__} has no attention whose weights could be shown")
+
+    def watch(name: str, read: Reader, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        new, *rebuilt = read(module, *args, name=name, front=front, **kwargs)
+        given = output if isinstance(output, tuple) else (output,)
+        rows = [own.values if isinstance(own, Ragged) else own for own in given]
+        errors = [(own - again).abs() for own, again in zip(rows, rebuilt, strict=True)]
+        error = max((float(own.max()) for own in errors if own.numel()), default=0.0)
+        looks.extend(replace(look, module=name, error=error) for look in new)
+
+    hooks = [
+        module.register_forward_hook(partial(watch, name, read), with_kwargs=True)
+        for name, module, read in found
+    ]
+    try:
+        with torch.no_grad():
+            yield looks
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _words(count: int, name: str = "word") -> tuple[Node, ...]:
+    return tuple(Node(name, place, place + 1) for place in range(count))
+
+
+def _self(module: SelfAttention, x: Ragged, *, front: bool, **_: Any) -> tuple[list[Look], Tensor]:
+    heads = len(module.priors)
+    query, key, value = (
+        projection(x.values).unflatten(-1, (heads, -1))
+        for projection in (module.query, module.key, module.value)
+    )
+    priors, names = tune(module.priors, module.learned), tuple(map(str, module.priors))
+    looks, mixed = [], torch.zeros_like(value)
+    for text, (start, size) in enumerate(_cuts(x.layout)):
+        rows = slice(start, start + size)
+        pairs = Pairs.of_length(size, x.device, x.layout.trees[text] if x.layout.trees else None)
+        q, k, v = query[rows], key[rows], value[rows]
+        weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
+        for h, prior in enumerate(priors):
+            mixed[rows, h] = reference.mix(weights[h], v[:, h], prior, pairs)
+        nodes = (Node("node"), *_words(size - 1)) if front else _words(size)
+        looks.append(Look("", text, torch.stack(weights), nodes, nodes, names))
+    return looks, module.out(mixed.flatten(1))
+
+
+def _graph(
+    module: GraphSelfAttention, h: Tensor, graph: PartitionGraph, spans: bool = True, **_: Any
+) -> tuple[list[Look], Tensor]:
+    heads, total = module.heads, graph.layout.total
+    h = pad(h, (0, 0, 0, graph.nodes - len(h)))  # spans begin as 0
+    query, key, value = projected(heads, h if spans else h[:total], h)
+    table = None if module.relative is None else module.relative[: module.labels]
+    weights = query.new_zeros(*query.shape[:2], graph.nodes)
+    if total:
+        weights[:, :total] = _dense(query[:, :total], key, graph.context, table)
+    owner, nodes = _tree(graph)
+    for row in range(total, query.shape[1]):
+        start = sum(graph.layout.sizes[: owner[row]])
+        own = slice(start + nodes[row].start, start + nodes[row].stop)
+        scores = query[:, row, None] @ key[:, own].transpose(-1, -2) / query.shape[-1] ** 0.5
+        weights[:, row, own] = scores.softmax(-1)[:, 0]
+    looks = []
+    for text in range(graph.layout.texts):
+        rows = [row for row in range(graph.nodes) if owner[row] == text]
+        asking = [row for row in rows if row < query.shape[1]]
+        of, to = (tuple(nodes[row] for row in own) for own in (asking, rows))
+        looks.append(Look("", text, weights[:, asking][:, :, rows], of, to))
+    return looks, heads.merge(weights @ value)
+
+
+def _tree(graph: PartitionGraph) -> tuple[list[int], list[Node]]:
+    """The text of each node of a batch, and what it stands for."""
+    owner, nodes = [], []
+    for level, counts in enumerate(graph.counts):
+        for text, count in enumerate(counts.tolist()):
+            size, most = 2**level, graph.layout.sizes[text]
+            name = "span" if level else "word"
+            nodes += [Node(name, m * size, min((m + 1) * size, most)) for m in range(count)]
+            owner += [text] * count
+    return owner, nodes
+
+
+def _dense(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None) -> Tensor:
+    """The weights of a graph's edges as `[heads, rows, key rows]`."""
+    weights = graph_weights(query, key, graph, table)
+    index = graph.neighbours.clamp(min=0).expand(len(query), -1, -1)
+    return weights.new_zeros(*query.shape[:2], key.shape[1]).scatter_add(-1, index, weights)
+
+
+def _star(
+    step: StarStep, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout, **_: Any
+) -> tuple[list[Look], Tensor, Tensor]:
+    total, looks = layout.total, []
+    query, key, value = step.ring_rows(step.before(h), e, s)
+    weights = _dense(query, key, ring) if total else query.new_zeros(len(query), 0, key.shape[1])
+    new = step.new_satellites(step.ring_attention.merge(weights @ value), h)
+    ask, relay_key, relay_value = projected(step.relay_attention, s, torch.cat([s, new]))
+    mixed = torch.zeros_like(ask)
+    for text, (start, size) in enumerate(_cuts(layout)):
+        words = torch.arange(start, start + size)
+        columns = torch.cat([words, total + words, torch.tensor([2 * total + text, 2 * total + len(s)])])
+        beyond = (*_words(size, "state"), *_words(size), Node("relay"), Node("nothing"))
+        looks.append(Look("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond))
+        seen = torch.cat([torch.tensor([text]), len(s) + words])
+        scores = ask[:, text, None] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
+        of_relay = scores.softmax(-1)
+        mixed[:, text] = (of_relay @ relay_value[:, seen])[:, 0]
+        nodes = (Node("relay"), *_words(size, "state"))
+        looks.append(Look("", text, of_relay, nodes[:1], nodes))
+    return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
+
+
+def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[list[Look], Tensor]:
+    query, key, value = module.projected(x, y)
+    looks, seen = [], torch.zeros_like(query)
+    kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
+    of, to = next((own for part, own in kinds.items() if part in name), ("word", "word"))
+    for text, ((start, size), (first, count)) in enumerate(
+        zip(_cuts(x.layout), _cuts(y.layout), strict=True)
+    ):
+        rows, others = slice(start, start + size), slice(first, first + count)
+        scores = torch.einsum("qhd,khd->hqk", query[rows], key[others]) * module.scale
+        weights = scores.softmax(-1)
+        seen[rows] = torch.einsum("hqk,khd->qhd", weights, value[others])
+        asking, asked = (
+            _words(n) if kind == "word" else (Node(kind),) * n for kind, n in ((of, size), (to, count))
+        )
+        looks.append(Look("", text, weights, asking, asked))
+    return looks, module.added(x, query, seen).values
+
+
+def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look], Tensor]:
+    h = elu(module.map(x.values))
+    query, key, seen = module.query(h), module.key(h), torch.zeros_like(h)
+    looks = []
+    for text, (start, size) in enumerate(_cuts(x.layout)):
+        rows, place = slice(start, start + size), torch.arange(size)
+        visible = place[None] < place[:, None] if module.earlier else place[None] > place[:, None]
+        scores = module.bound * torch.tanh((query[rows, None] + key[None, rows]) / module.bound)
+        weights = scores.exp() * visible[..., None]
+        weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)
+        seen[rows] = torch.einsum("ijd,jd->id", weights, h[rows])
+        looks.append(Look("", text, weights.permute(2, 0, 1), _words(size), _words(size)))
+    return looks, module.gated(h, seen)
+
+
+def _cuts(layout: Layout) -> list[tuple[int, int]]:
+    """Where each text begins, and how many rows it has."""
+    return list(zip(layout.offsets.tolist(), layout.sizes, strict=False))
+
+
+READERS: dict[type, Reader] = {
+    SelfAttention: _self,
+    GraphSelfAttention: _graph,
+    MAB: _mab,
+    DirectionalAttention: _disan,
+    StarStep: _star,
+}

@@ -1,0 +1,161 @@
+"""attention_weights: what every head of a model looks at in a text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headwise.data.example import Example
+from headwise.data.pair import Pair
+from headwise.encoders.weights import Look, Node, record
+from headwise.encoders.windows import Window, cut_windows
+from headwise.errors import ConfigError
+from headwise.models.language_model import NOTHING, LanguageModel
+from headwise.models.pair_model import PairReader, as_pair
+from headwise.models.tag_model import TagModel
+from headwise.models.text_model import TextModel
+from headwise.ragged import Ragged
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """The weights of one attention of an encoder in one text, or in one window of a long one.
+
+    Attributes:
+        layer: Its layer, from 1.
+        module: The name of the attention in the encoder; some have more than one in a layer.
+        text: 0; of a pair 0 or 1.
+        words: The words of the whole text.
+        weights: `[heads, queries, keys]`; see `headwise.encoders.weights.Look`.
+        queries: What looks. Words are counted in the whole text.
+        keys: What is looked at.
+        heads: The prior of each head; empty where heads have none.
+        error: How far the encoder's fast path is from what follows from these weights.
+    """
+
+    layer: int
+    module: str
+    text: int
+    words: tuple[str, ...]
+    weights: Tensor
+    queries: tuple[Node, ...]
+    keys: tuple[Node, ...]
+    heads: tuple[str, ...]
+    error: float
+
+    def name(self, node: Node) -> str:
+        """What a node is called: the word, the words of a span, or its kind in brackets."""
+        if node.stop == node.start:
+            return f"[{node.name}]"
+        return " ".join(self.words[node.start : node.stop])
+
+    def between_words(self) -> Tensor:
+        """`[heads, words, words]`: what each word takes of each. What is taken of a span is shared evenly
+        by its words, what is taken of a node that stands for no word is left out; rows of words that do
+        not look here are 0."""
+        count = len(self.words)
+        of, to = (_standing(nodes, count).to(self.weights) for nodes in (self.queries, self.keys))
+        of = of * torch.tensor([node.name in ("word", "state") for node in self.queries])[:, None]
+        return of.T @ self.weights @ (to / to.sum(1, keepdim=True).clamp(min=1))
+
+
+def _standing(nodes: Sequence[Node], words: int) -> Tensor:
+    """`[nodes, words]`, 1 where a node stands for a word."""
+    place = torch.arange(words)
+    ranges = torch.tensor([(node.start, node.stop) for node in nodes]).reshape(-1, 2, 1)
+    return ((place >= ranges[:, 0]) & (place < ranges[:, 1])).long()
+
+
+def attention_weights(
+    model: TextModel | LanguageModel, text: str | Example | Pair | tuple[str, str]
+) -> list[AttentionMap]:
+    """What every head of a model's encoder looks at in a text, layer by layer.
+
+    The model runs as it does when it predicts; the weights are computed beside it from the definition of
+    attention, and `AttentionMap.error` says how far the two are apart.
+
+    Args:
+        model: Of any task on texts.
+        text: A text; for models of pairs a pair of texts. An `Example` may bring its parse.
+
+    Raises:
+        ConfigError: The encoder has no attention (an LSTM), or the model does not read texts.
+    """
+    training = model.training
+    model.eval()
+    try:
+        with record(getattr(model, "encoder", model)) as looks:
+            words, windows = _run(model, text)
+    finally:
+        model.train(training)
+    layers = 1 + max((_number(look) for look in looks), default=0)
+    return [_placed(look, layers, words, windows) for look in looks]
+
+
+def _run(
+    model: TextModel | LanguageModel, text: Any
+) -> tuple[list[tuple[str, ...]], list[tuple[int, Window]]]:
+    """Let a model read; its texts, and each text of the encoder's batch: of which text it is a part."""
+    if isinstance(model, LanguageModel):
+        symbols = model.symbols
+        own = str(text).split() if symbols.unit == "words" else str(text)
+        numbers = symbols.encode(own.encode() if symbols.unit == "bytes" and isinstance(own, str) else own)
+        inputs = [NOTHING, *numbers.tolist()][: model.context]
+        model(Ragged.from_lengths(torch.tensor(inputs, device=model.device), [len(inputs)]))
+        names = ("", *(symbols.names[number] for number in inputs[1:]))
+        return [names], [(0, Window(0, len(names), 0, len(names)))]
+    if not isinstance(model, TextModel):
+        raise ConfigError(
+            f"{type(model).__name__} does not read texts; attention_weights is for models that do"
+        )
+    given: list[Example] = []
+    if isinstance(model, PairReader):
+        pair = as_pair(text)
+        given = [Example(pair.first), Example(pair.second)]
+        encoded = model.encoded([pair])
+        sizes = [len(encoded[0].first), len(encoded[0].second)]
+    else:
+        given = [text if isinstance(text, Example) else Example(str(text))]
+        if isinstance(model, TagModel):
+            encoded = model.encode_sentences([model.sentence(given[0])])
+        else:
+            encoded = model.features.encode(given)
+        sizes = [len(encoded[0])]
+    model.encode(model.collate(encoded, model.device))
+    words = [
+        tuple(model.features.tokenizer.words(own.text))[:n] for own, n in zip(given, sizes, strict=True)
+    ]
+    most, overlap = model.window
+    return words, [(t, w) for t, n in enumerate(sizes) for w in cut_windows(n, most or max(n, 1), overlap)]
+
+
+def _number(look: Look) -> int:
+    """The layer that the name of a module says, from 0; -1 where it says none (the pooling on top)."""
+    return max((int(part) for part in re.findall(r"\d+", look.module)[-1:]), default=-1)
+
+
+def _placed(
+    look: Look, layers: int, words: list[tuple[str, ...]], windows: list[tuple[int, Window]]
+) -> AttentionMap:
+    text, window = windows[look.text]
+    number = _number(look)
+    queries, keys = (
+        tuple(
+            replace(node, start=node.start + window.start, stop=node.stop + window.start) for node in nodes
+        )
+        for nodes in (look.queries, look.keys)
+    )
+    return AttentionMap(
+        layer=layers if number < 0 else number + 1,
+        module=look.module,
+        text=text,
+        words=words[text],
+        weights=look.weights.cpu(),
+        queries=queries,
+        keys=keys,
+        heads=look.heads,
+        error=look.error,
+    )

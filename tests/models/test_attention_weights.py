@@ -1,0 +1,77 @@
+"""attention_weights: the words of texts of all tasks on what the heads look at."""
+
+import pytest
+import torch
+
+from headwise import attention_weights
+from headwise.data.symbols import Symbols
+from headwise.encoders import ENCODERS
+from headwise.encoders.windows import WindowsConfig
+from headwise.errors import ConfigError
+from headwise.features.alphabet import Alphabet
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.language import LanguageConfig
+from headwise.models.bag_model import BagFeatures, BagModel
+from headwise.models.classifier import Model
+from headwise.models.language_model import LanguageModel
+from headwise.models.model_config import ModelConfig
+from headwise.models.pair_model import PairModel
+from headwise.models.tag_model import TagModel
+
+SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word", "feedforward": 8}
+VOCABULARY = Vocabulary.build([["the", "cat", "saw", "a", "dog"]])
+
+
+def config(encoder="ms-transformer", **more) -> ModelConfig:
+    kind = ENCODERS[encoder][1]
+    sizes = {name: value for name, value in SIZES.items() if name in kind.__dataclass_fields__}
+    return ModelConfig(encoder=kind(**sizes), readout="mean", **more)
+
+
+@pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "bilstm"])
+def test_every_encoder(encoder):
+    model = Model(config(encoder), VOCABULARY, ["x", "y"]).train()
+    maps = attention_weights(model, "the cat saw a dog")
+    assert {own.layer for own in maps} == {1, 2}
+    assert model.training
+    for own in maps:
+        assert own.words == ("the", "cat", "saw", "a", "dog")
+        assert own.error < 1e-5
+        assert own.between_words().shape == (len(own.weights), 5, 5)
+        assert own.between_words().sum(-1).max() < 1 + 1e-5
+
+
+def test_a_span_is_shared_by_its_words():
+    maps = attention_weights(Model(config("bp-transformer"), VOCABULARY, ["x", "y"]), "the cat " * 8)
+    for own in maps:
+        torch.testing.assert_close(own.between_words().sum(-1), torch.ones(2, 16))
+        assert {own.name(node) for node in own.keys if node.name == "span"} >= {"the cat"}
+
+
+def test_pairs_tags_and_symbols():
+    pair = attention_weights(PairModel(config(task="pair"), VOCABULARY, ["x", "y"]), ("a cat", "a dog saw"))
+    assert [(own.text, len(own.words)) for own in pair[:2]] == [(0, 2), (1, 3)]
+    tagger = TagModel(config(task="tag"), VOCABULARY, ["O", "N"], "plain", Alphabet.build(["cat"]))
+    assert attention_weights(tagger, "a cat")[0].words == ("a", "cat")
+    back = ENCODERS["transformer"][1](width=8, layers=1, priors=("forward",), classification_node=False)
+    symbols, language = Symbols("characters", ("a", "b"), (1, 1)), LanguageConfig(unit="characters")
+    model = LanguageModel(ModelConfig(task="language-model", encoder=back, language=language), symbols)
+    look = attention_weights(model, "abba")[0]
+    assert look.words == ("", "a", "b", "b", "a")
+    assert look.weights.triu(1).eq(0).all()
+
+
+def test_long_texts_in_windows():
+    windows = WindowsConfig(words=8, overlap=2)
+    model = Model(config("transformer", windows=windows), VOCABULARY, ["x", "y"])
+    maps = [own for own in attention_weights(model, "the cat saw a dog " * 3) if own.layer == 1]
+    assert [(own.queries[1].start, own.queries[-1].stop) for own in maps] == [(0, 7), (4, 11), (8, 15)]
+    assert maps[2].name(maps[2].keys[1]) == "a"
+
+
+def test_what_cannot_be_shown():
+    with pytest.raises(ConfigError, match="no attention"):
+        attention_weights(Model(config("bilstm"), VOCABULARY, ["x", "y"]), "a cat")
+    bags = BagModel(ModelConfig(task="bags"), BagFeatures(("a",)), ["x", "y"])
+    with pytest.raises(ConfigError, match="does not read texts"):
+        attention_weights(bags, "a cat")
