@@ -15,6 +15,7 @@ import pytest
 
 from headwise.recipe import build_recipe
 from headwise.store import load_model, read_info
+from headwise.store.lock import locked
 
 WORDS = {
     "good": ["fine", "great", "lovely", "nice"],
@@ -291,7 +292,6 @@ def test_recipe_and_flags_fill_the_same_settings_and_flags_win(files, run):
         (["--vectors", "none.txt"], "", "none.txt"),
         (["--label-column", "lable"], "", "lable.*'label'"),
         (["--resume", "--overwrite"], "", "--resume and --overwrite exclude each other"),
-        (["--resume"], "", r"reviews\.model: there is no interrupted run.*leave out --resume"),
         (["--encoder", "transformer", "--encoder.alpha", "1"], "", "encoder: unknown setting 'alpha'"),
     ],
 )
@@ -324,9 +324,6 @@ def test_a_model_is_not_replaced_by_mistake(files, run):
     assert code == 2
     assert "reviews.model holds a model; add --overwrite" in err
     assert model_bytes(files / "reviews.model") == before
-    code, _, err = run("train", "reviews.csv", *SMALL, "--resume")
-    assert code == 2
-    assert "the run is finished" in err
     assert run("train", "reviews.csv", *SMALL, "--seed", "1", "--overwrite")[0] == 0
     assert model_bytes(files / "reviews.model") != before
 
@@ -359,6 +356,21 @@ def test_a_folder_that_cannot_be_made(files, run):
     assert "epoch  1" not in err
 
 
+def test_resuming_what_has_not_begun_begins_it(files, run):
+    code, _, err = run("train", "reviews.csv", *SMALL, "--resume")
+    assert code == 0
+    assert "there is no interrupted run, so this one begins" in err
+
+
+def test_a_second_training_waits_for_the_first(files, run):
+    with locked(files / "reviews.model"):
+        code, _, err = run("train", "reviews.csv", *SMALL, "--overwrite")
+    assert code == 2
+    assert f"[HW408] reviews.model: another training is writing to it (process {os.getpid()} on " in err
+    assert not (files / "reviews.model").exists()
+    assert run("train", "reviews.csv", *SMALL)[0] == 0
+
+
 # Interrupted and resumed
 
 
@@ -389,10 +401,7 @@ def kill_and_resume(folder: Path, fork, seed: int, kills: int, *flags: str) -> i
     resumed = 0
     model = folder / "reviews.model"
     for number in range(kills + 1):
-        again = ("--resume",) if (model / "training" / "state.safetensors").exists() else ()
-        if number and not again:  # killed after the model was in place, on its last words
-            assert (model / "manifest.json").exists()
-            return resumed
+        again = ("--resume",) if number else ()
         process = fork("train", "reviews.csv", *LONG, *flags, *again)
         if number < kills:
             if again or chance.random() < 0.5:
@@ -424,7 +433,9 @@ def test_killed_many_times(files, fork, whole, seed, seconds):
     assert model_bytes(files / "reviews.model") == whole
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_stopped_and_resumed(files, fork, run, whole, number, code):
     process = fork("train", "reviews.csv", *LONG)
     started(files / "reviews.model", process)

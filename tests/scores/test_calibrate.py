@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
 from headwise.scores.calibrate import expected_calibration_error, fit_temperature
 
 
@@ -35,6 +36,19 @@ def test_separable_texts_stay_within_bounds():
     found = fit_temperature(np.eye(3) * 5, np.arange(3))
     assert 1 / 20.1 < found <= 1.0
     assert fit_temperature(np.zeros((0, 3)), np.zeros(0, dtype=int)) == 1.0
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6])
+def test_large_outputs_that_say_nothing_are_switched_off(size):
+    """As those of an encoder that diverged; within the usual bounds they would be certain and wrong."""
+    random = np.random.default_rng(0)
+    targets = random.integers(0, 3, 200)
+    logits = random.normal(size=(200, 3)) * size
+    chances = softmax(logits / fit_temperature(logits, targets), axis=1)
+    assert -np.log(chances[np.arange(200), targets]).mean() < 1.05 * np.log(3)
+    yes = np.eye(3, dtype=bool)[targets]
+    temperature = fit_binary_temperature(logits, yes)
+    assert mean_binary_loss(logits / temperature, yes) < 1.05 * np.log(2)
 
 
 def test_calibration_error_by_hand():

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,16 @@ def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whol
     objective = make_objective()
     train(objective.model, objective, TrainConfig(**{**vars(CONFIG), "seed": 1}), tmp_path / "other")
     assert not same(whole[0], weights(objective))
+
+
+def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_path):
+    """A second training on all texts would otherwise go on with the state of another."""
+    (tmp_path / loop.AGAIN).mkdir()
+    (tmp_path / loop.AGAIN / loop.STATE).touch()
+    (tmp_path / "best-9.safetensors").touch()
+    objective = make_objective()
+    train(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {loop.STATE, "best-1.safetensors"}
 
 
 # 60 texts in batches of 8, 3 batches to an update: 3 updates and 1 report more in each of 4 epochs.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headwise.cli.console import warn
+from headwise.cli.console import note, warn
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
 from headwise.cli.settings import PLACES, known, section_flags
@@ -113,6 +113,7 @@ def train(
         dev_heads: The same of the dev texts.
         test_heads: The same of the test texts.
         resume: Go on with the interrupted run in the output folder; give the same settings again.
+            Begins a run that had not begun, and does nothing where it is finished.
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
     """
@@ -121,7 +122,7 @@ def train(
     from headwise.recipe import read_recipe
     from headwise.store.layout import RUN
     from headwise.train.loop import TrainingInterrupted
-    from headwise.verbs.train import train_files
+    from headwise.verbs.train import TrainingFinished, train_files
 
     keep_freed_memory()
     output = output or _output_for(file)
@@ -170,6 +171,9 @@ def train(
     except TrainingInterrupted as stop:
         warn(stop.args[0])
         return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
+    except TrainingFinished as finished:  # what whoever starts a killed run again has waited for
+        note(finished.args[0])
+        return 0
     print_outcome(outcome, output, terminal)
     return 0
 

@@ -15,6 +15,7 @@ from headwise.data.batches import cut_batches
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
+from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.one_label import check_classes
 from headwise.models.text_model import output_names
@@ -151,7 +152,7 @@ class BagModel(nn.Module):
         try:
             for places in cut_batches(np.argsort(-lengths), lengths, batch_bags, batch_tokens):
                 batch = self.collate([bags[place] for place in places], self.device)
-                out[places] = self(batch).float().cpu().numpy()
+                out[places] = finite(self(batch).float().cpu().numpy())
         finally:
             self.train(training)
         return out

@@ -10,6 +10,7 @@ import numpy as np
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.linear.expert import LinearExpert
 from headwise.linear.text_expert import TextExpert
+from headwise.models.finite import finite
 from headwise.models.text_model import Reader
 
 
@@ -129,4 +130,4 @@ class ExpertReader(Reader):
                 logits = np.float32(self.encoder_weight) * logits
         if self.expert is None or self.expert_weight == 0.0 or not encoded:
             return logits
-        return logits + np.float32(self.expert_weight) * self.expert_scores(encoded)
+        return finite(logits + np.float32(self.expert_weight) * self.expert_scores(encoded))

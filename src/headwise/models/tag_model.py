@@ -17,6 +17,7 @@ from headwise.features.encoded import Batch, EncodedText
 from headwise.features.tagged_words import SpelledWords, read_words, speller, words_of
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.tag import Tagger
+from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import OutputsError, TextModel, output_names
 from headwise.ragged import Ragged
@@ -155,7 +156,7 @@ class TagModel(TextModel):
             chances = self.tagger.probabilities(scores).values.gather(1, found[:, None])[:, 0]
             cuts = batch.layout.offsets[1:-1].tolist()
             tags = np.split(found.cpu().numpy(), cuts)
-            shares = np.split(chances.float().cpu().numpy(), cuts)
+            shares = np.split(finite(chances.float().cpu().numpy()), cuts)
             for place, own, share in zip(places, tags, shares, strict=True):
                 numbers[place], sure[place] = own, share
         return numbers, sure

@@ -28,6 +28,7 @@ from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.layers.classify import Classifier, ClassifierConfig
+from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.ragged import Ragged
 
@@ -240,7 +241,7 @@ class Reader(TextModel):
         out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
         for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
             out[places] = self(batch).float().cpu().numpy()
-        return out
+        return finite(out)
 
 
 class TextReader(Reader):

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from headwise.scores.calibrate import MOST, USUAL
 from headwise.scores.thresholds import Scores, Targets
 
 
@@ -13,9 +14,14 @@ def mean_binary_loss(logits: Scores, targets: Targets) -> float:
 
 
 def fit_binary_temperature(logits: Scores, targets: Targets) -> float:
-    """The temperature that makes held-out labels most likely, with `sigmoid(logits / temperature)`."""
+    """The temperature that makes held-out labels most likely, with `sigmoid(logits / temperature)`; see
+    `headwise.scores.calibrate.fit_temperature`."""
     factors, _ = _most_likely([logits], targets)
-    return 1.0 / factors[0]
+    if factors[0] > 1 / USUAL:
+        return 1.0 / factors[0]
+    largest = float(np.abs(logits).max())
+    factors, _ = _most_likely([logits / largest], targets, least=0.0)
+    return min(largest / max(factors[0], 1 / MOST), MOST)
 
 
 def fit_binary_mixture(
@@ -43,7 +49,9 @@ _SHIFT = 2.0
 """How far, in logits, the shift of a label may be expected to go: its prior's standard deviation."""
 
 
-def _most_likely(parts: list[Scores], targets: Targets) -> tuple[list[float], NDArray[np.float64]]:
+def _most_likely(
+    parts: list[Scores], targets: Targets, least: float = 1 / USUAL
+) -> tuple[list[float], NDArray[np.float64]]:
     """Factors of scores, and a shift for each label where there are two, that make labels most likely."""
     labels = targets.shape[1]
     if targets.size == 0:
@@ -66,7 +74,7 @@ def _most_likely(parts: list[Scores], targets: Targets) -> tuple[list[float], ND
         return float(np.logaddexp(0.0, against).mean() + (shift * prior).sum() / 2), ahead
 
     start = np.concatenate([np.ones(len(own)), np.zeros(labels if free else 0)])
-    bounds = [(1 / 20, 20.0), (0.0, 40.0)][: len(own)] + [(-20.0, 20.0)] * (len(start) - len(own))
+    bounds = [(least, 20.0), (0.0, 40.0)][: len(own)] + [(-20.0, 20.0)] * (len(start) - len(own))
     found = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
     return found.x[: len(own)].tolist(), found.x[len(own) :]
 

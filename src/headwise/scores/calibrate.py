@@ -2,11 +2,16 @@
 
 import numpy as np
 
+USUAL = 20.0
+"""Temperatures above this are those of outputs that say next to nothing."""
+MOST = 1e12
+
 
 def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
     """The temperature T that makes `softmax(logits / T)` most likely on held-out texts.
 
-    Never changes which label is first. Sought between 1/20 and 20; 1.0 where there are no texts.
+    Never changes which label is first. Sought between 1/20 and 20, and up to 1e12 where outputs as large as
+    that say nothing of the labels (training has diverged); 1.0 where there are no texts.
 
     Args:
         logits: `[texts, classes]`.
@@ -23,9 +28,14 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
         scaled = log_softmax(logits / np.exp(log_temperature), axis=1)
         return float(-scaled[np.arange(len(targets)), targets].mean())
 
-    bound = np.log(20.0)
-    found = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-4})
-    best: float = found.x  # type: ignore[attr-defined]
+    def lowest(low: float, high: float) -> float:
+        found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
+        return float(found.x)  # type: ignore[attr-defined]
+
+    bound = np.log(USUAL)
+    best = lowest(-bound, bound)
+    if best > np.log(0.99 * USUAL):
+        best = lowest(bound, np.log(MOST))
     return float(np.exp(best)) if loss(best) < loss(0.0) else 1.0
 
 

@@ -19,6 +19,7 @@ BASE = "base.json"  # only where the model began with a base
 MANIFEST = "manifest.json"
 
 RUN = "training"  # folder of the training run's state; never touched here
+LOCK = ".lock"  # in it: who is writing to the model folder
 STAGING = ".saving"  # where a save prepares its files
 
 _MIB = 1 << 20

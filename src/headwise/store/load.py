@@ -252,9 +252,9 @@ def _label_factors(data: dict[str, Any], name: str, least: float, where: str, la
 
 def _factor(data: dict[str, Any], name: str, least: float, where: str) -> float:
     value = data.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e6:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e12:
         raise StoreError(
-            f"{where}: {name} must be a number between {least:g} and 1e6, found {value!r:.80}",
+            f"{where}: {name} must be a number between {least:g} and 1e12, found {value!r:.80}",
             code="HW510",
         )
     return float(value)

@@ -11,7 +11,7 @@ from headwise.linear.bag_baseline import NAME, linear_guesses
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
 from headwise.report.remarks import Remark
-from headwise.tasks.labels import LabelTask
+from headwise.tasks.labels import LabelTask, calibration_told
 from headwise.tasks.task import Settings
 from headwise.train.fit import label_names, targets_of
 from headwise.train.fitted import Fitted
@@ -77,7 +77,7 @@ class Bags(LabelTask):
         return super().objective(model, parts)
 
     def told(self, fitted: Fitted[Any]) -> list[str]:
-        return [f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f})."]
+        return [calibration_told(fitted)]
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))

@@ -12,6 +12,7 @@ from headwise.predictions.predictor import LabelPredictor
 from headwise.report.labels import Evaluation, evaluate_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, reading_lines
+from headwise.scores.calibrate import USUAL
 from headwise.scores.metrics import compare, score
 from headwise.tasks.task import Task, where
 from headwise.train.classification import ClassificationObjective, begin_with_probe, finish_labels
@@ -135,6 +136,12 @@ def expert_told(model: Any) -> list[str]:
 
 def calibration_told(fitted: Fitted[Any]) -> str:
     """How well the probabilities were calibrated."""
+    if fitted.model.expert is None and fitted.model.temperature > USUAL:
+        return (
+            "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
+            f"it off (temperature {fitted.model.temperature:,.0f}). Training may have diverged: try a smaller "
+            "--learning-rate."
+        )
     before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
     return (
         f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration error "

@@ -18,6 +18,7 @@ from headwise.scores.binary import (
     fit_binary_temperature,
     mean_binary_loss,
 )
+from headwise.scores.calibrate import USUAL
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
@@ -99,11 +100,14 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
     )
     if expert is None:
         return
+    diverged = fit_binary_temperature(logits, objective.dev_targets) > USUAL
+    if diverged:
+        logits = np.zeros_like(logits)
     temperature, weight, shift = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
     if weight > 0:
         expert.bias += torch.from_numpy(shift)
         says = [float(np.abs(own).mean()) for own in (logits, weight * expert(dev_words))]
-        model.add_expert(expert, weight, share=says[1] / sum(says))
+        model.add_expert(expert, weight, encoder_weight=float(not diverged), share=says[1] / sum(says))
         model.temperature = temperature
 
 

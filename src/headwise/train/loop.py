@@ -103,7 +103,7 @@ def train(
         The counters at the end.
 
     Raises:
-        TrainingInterrupted: Ctrl-C or SIGTERM came; the state is saved.
+        TrainingInterrupted: Ctrl-C, SIGTERM or SIGHUP came; the state is saved.
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
@@ -112,6 +112,7 @@ def train(
         if resume:
             run.load()
         else:
+            remove_run(folder)  # what an earlier run has left is not to be taken for this one's
             run.save()  # from here on, whatever happens, there is something to go on with
         while not run.progress.finished:
             for batch in run.epoch_batches():
@@ -388,7 +389,8 @@ class _Run:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM are noted for the loop, which looks between updates; a second one acts at once."""
+    """Ctrl-C, SIGTERM and SIGHUP (a closed terminal) are noted for the loop, which looks between updates; a
+    second one acts at once. What is ignored, as by nohup, stays so."""
     caught: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield caught  # signals can only be handled in the main thread
@@ -399,7 +401,10 @@ def _signals() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         caught.append(number)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not there on Windows
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handle) for number in heard}
     try:
         yield caught
     finally:

@@ -113,7 +113,7 @@ def load_state(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor],
     except (HeadwiseError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = error.args[0] if error.args else "nested too deeply"
         raise _damaged(path, f"its counters cannot be read: {reason}") from None
-    _compare(saved, json.loads(json.dumps(identity)), path)
+    compare_runs(saved, identity, path)
     compiled.follow(kernels)
     return tensors, progress
 
@@ -179,8 +179,13 @@ def _number(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-def _compare(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
-    before, now = _flat(saved), _flat(asked)
+def compare_runs(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
+    """Check that what makes a run this run is as it was.
+
+    Raises:
+        HeadwiseError: HW403, with the differences.
+    """
+    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
     differences = [
         f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
         for key in sorted(before.keys() | now.keys())
@@ -188,7 +193,7 @@ def _compare(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
     ]
     if differences:
         raise HeadwiseError(
-            f"{path}: the interrupted run was another one: {'; '.join(differences)}. Resume with the same "
+            f"{path}: the run to resume was another one: {'; '.join(differences)}. Resume with the same "
             "data and settings, or start again in another folder",
             code="HW403",
         )

@@ -8,15 +8,17 @@ from typing import Any
 from headwise.data.kinds import infer_task
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import Parts, read_parts
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.report.rival import Rival
-from headwise.store.layout import RUN
+from headwise.store import read_info
+from headwise.store.layout import MANIFEST, RUN
 from headwise.store.load import is_ours
+from headwise.store.lock import locked
 from headwise.store.save import check_target, save_model
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
@@ -24,7 +26,14 @@ from headwise.train.fit import fit
 from headwise.train.fitted import Fitted
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
+from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
+
+
+class TrainingFinished(HeadwiseError):
+    """A run is to be resumed that has come to its end before: nothing to do, and nothing wrong."""
+
+    code = "HW401"
 
 
 @dataclass(frozen=True)
@@ -79,14 +88,15 @@ def train_files(
         parses: Files with the syntax of the texts of each.
         settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
             ...}}` names the task, which by default is found out from the file.
-        resume: Go on with the interrupted run in the output folder.
+        resume: Go on with the run in the output folder that was interrupted, if it had begun.
         overwrite: Replace the model in the output folder.
         baseline: Also fit the baseline.
         listener: Is told what happens.
 
     Raises:
-        HeadwiseError: The data, the settings or the folder cannot be used.
+        HeadwiseError: The data, the settings or the folder cannot be used, or another training is using it.
         TrainingInterrupted: Ctrl-C came; the state is saved.
+        TrainingFinished: The run to resume has come to its end before.
     """
     output, layers = Path(output), tuple(settings)
     if not any("task" in layer.get("model", {}) for layer in layers):
@@ -97,39 +107,45 @@ def train_files(
         layers = ({"model": {"task": found}}, *layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
-    check_output(output, resume=resume, overwrite=overwrite)
-    task.check(asked)
-    kind = task.kind_for(asked.model)
-    if parses != NO_PARSES and not kind.sides:
-        raise kind.refuse_parses()
-    parts = read_parts(
-        kind,
-        str(file),
-        None if dev is None else str(dev),
-        None if test is None else str(test),
-        asked.data,
-        asked.split,
-        parses,
-        ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
-    )
-    recipe, vectors, notes = choose_settings(parts, layers)
-    for line in (*parts.notes, *notes):
-        listener.note(line)
-    for remark in task.announce(parts, recipe):
-        listener.remark(remark)
-    listener.note(f"{task.shape(recipe.model)}, up to {recipe.train.epochs} epochs, into {output}")
-    outcome = train_parts(
-        parts,
-        recipe,
-        output,
-        vectors=vectors,
-        resume=resume,
-        baseline=baseline,
-        listener=listener,
-    )
-    if trouble := trouble_of(outcome.fitted.model):
-        listener.warn(trouble)
-    return outcome
+    check_target(output)
+    with locked(output):
+        done = check_output(output, resume=resume, overwrite=overwrite)
+        if resume and done == "nothing":
+            listener.note(f"{output}: there is no interrupted run, so this one begins")
+        task.check(asked)
+        kind = task.kind_for(asked.model)
+        if parses != NO_PARSES and not kind.sides:
+            raise kind.refuse_parses()
+        parts = read_parts(
+            kind,
+            str(file),
+            None if dev is None else str(dev),
+            None if test is None else str(test),
+            asked.data,
+            asked.split,
+            parses,
+            ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
+        )
+        recipe, vectors, notes = choose_settings(parts, layers)
+        for line in (*parts.notes, *notes):
+            listener.note(line)
+        for remark in task.announce(parts, recipe):
+            listener.remark(remark)
+        if done == "model" and resume:
+            raise finished_run(output, parts, recipe)
+        listener.note(f"{task.shape(recipe.model)}, up to {recipe.train.epochs} epochs, into {output}")
+        outcome = train_parts(
+            parts,
+            recipe,
+            output,
+            vectors=vectors,
+            resume=resume and done == "run",
+            baseline=baseline,
+            listener=listener,
+        )
+        if trouble := trouble_of(outcome.fitted.model):
+            listener.warn(trouble)
+        return outcome
 
 
 def train_parts(
@@ -184,17 +200,33 @@ def prints_of(parts: Parts[Any]) -> dict[str, Any]:
     return {name: found.to_json() for name, found in prints.items()}
 
 
-def check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
-    """What is there is not lost by mistake, and a run does not fail at its end because of it."""
+def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseError:
+    """What to say of a run that is to be resumed but has ended; what a kill has left of it is removed.
+
+    Raises:
+        HeadwiseError: HW403, the model in the folder comes from other data or settings.
+    """
+    info = read_info(output)
+    before = {"texts": info["data"], **info["training"].get("recipe", {})}
+    compare_runs(before, {"texts": prints_of(parts), **recipe.to_json()}, output)
+    remove_run(output / RUN)
+    return TrainingFinished(
+        f"{output}: the run is finished and its model saved, so there is nothing to resume"
+    )
+
+
+def check_output(output: Path, *, resume: bool, overwrite: bool) -> str:
+    """What is there is not lost by mistake, and a run does not fail at its end because of it.
+
+    Returns:
+        What is there: the state of a "run", a "model", or "nothing".
+    """
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite exclude each other; give one of them")
     check_target(output)
     begun = (output / RUN / STATE).exists()
-    finished = output.exists() and is_ours(output)
-    if resume and not begun:
-        there = "the run is finished" if finished else "there is no interrupted run"
-        raise ConfigError(f"{output}: {there}, so there is nothing to resume; leave out --resume")
-    if not resume and not overwrite and (begun or finished):
+    found = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
+    if not resume and not overwrite and (begun or is_ours(output)):
         what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
         raise ConfigError(
             f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
@@ -210,3 +242,4 @@ def check_output(output: Path, *, resume: bool, overwrite: bool) -> None:
             f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
             "give another --output"
         )
+    return found

@@ -110,10 +110,18 @@ def test_a_model_is_not_replaced_by_mistake(call, own, tmp_path):
     model = tmp_path / "model"
     shutil.copytree(own.model, model)
     before = {path.name: path.read_bytes() for path in model.iterdir()}
-    for flags in ((), ("--resume",)):
-        code, _, err = call(*own.training(model), *flags)
-        assert code == 2
-        assert str(model) in err
+    code, _, err = call(*own.training(model))
+    assert code == 2
+    assert str(model) in err
+    # Who starts a run again until it succeeds is told that it has; what a kill has left goes.
+    (model / "training").mkdir()
+    (model / "training" / "best-1.safetensors").touch()
+    code, _, err = call(*own.training(model), "--resume")
+    assert code == 0, err
+    assert "the run is finished" in err
+    code, _, err = call(*own.training(model), "--seed", 7, "--resume")
+    assert code == 2
+    assert "[HW403]" in err
     assert before == {path.name: path.read_bytes() for path in model.iterdir()}
 
 

@@ -1,0 +1,20 @@
+"""No NaN leaves a model: what weights of any size make of a text is a number, or a clear error."""
+
+import numpy as np
+
+from headwise.errors import HeadwiseError
+
+
+def finite(outputs: np.ndarray) -> np.ndarray:
+    """The outputs themselves.
+
+    Raises:
+        HeadwiseError: HW409, one is NaN or infinite.
+    """
+    if not np.isfinite(outputs).all():
+        raise HeadwiseError(
+            "the outputs of the model are no longer numbers: its weights are too large. If it is being "
+            "trained, try a smaller learning rate or a lower clip, else a sound copy of the model",
+            code="HW409",
+        )
+    return outputs

@@ -1,0 +1,92 @@
+"""One process at a time writes to a model folder.
+
+The lock is one of the system's on `training/.lock`, so it goes with the process that holds it, however that
+ends; the file says who that is. Where the system has no such locks (some network drives) there is none.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from headwise.errors import HeadwiseError
+from headwise.store.layout import LOCK, RUN
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Within this, nobody else who asks for the lock writes to `folder`. Folders that were made for the
+    lock are gone afterwards, unless something has been put into them.
+
+    Raises:
+        HeadwiseError: HW408, another process holds it, and which; HW407, the folder cannot be made.
+    """
+    path = folder / RUN / LOCK
+    try:
+        file = _hold(path)
+    except BlockingIOError:
+        holder = path.read_text(encoding="utf-8", errors="replace").strip() or "it has just begun"
+        raise HeadwiseError(
+            f"{folder}: another training is writing to it ({holder}); wait for its end, stop it, or give "
+            "another --output",
+            code="HW408",
+        ) from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise HeadwiseError(f"{folder}: the state cannot be saved: {reason}", code="HW407") from None
+    try:
+        file.write(f"process {os.getpid()} on {platform.node()} since {time.strftime('%F %T')}\n")
+        file.flush()
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        file.close()
+        with suppress(OSError):
+            (folder / RUN).rmdir()
+            folder.rmdir()
+
+
+def _hold(path: Path) -> IO[str]:
+    """The lock's file, open and locked.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+    """
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - it stays open
+        try:
+            _lock(file)
+            # Whoever held it may have removed the file while it was being opened here.
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                file.truncate(0)
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _lock(file: IO[str]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            raise BlockingIOError from None
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:  # a drive without locks
+        pass

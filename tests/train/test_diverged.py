@@ -1,0 +1,39 @@
+"""An encoder that diverged: no NaN comes out of it, it is switched off, and the report says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.errors import HeadwiseError
+from headwise.tasks.labels import calibration_told
+from headwise.train.classification import finish_labels
+from headwise.train.fitted import Fitted
+from headwise.train.state import Progress
+
+
+def scaled(objective, factor: float):
+    """The objective's model with its last layer's weights as large as that."""
+    with torch.no_grad():
+        for parameter in objective.model.head.layers[-1].parameters():
+            parameter.normal_().mul_(factor)
+    return objective
+
+
+def test_switched_off(make_objective):
+    objective = scaled(make_objective(), 1e5)
+    config = objective.model.config
+    objective.model.config = replace(config, expert=replace(config.expert, kind="none"))
+    finished = finish_labels(objective)
+    model = objective.model
+    assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))
+    told = calibration_told(Fitted(model, Progress(), None, finished.dev, finished.calibration))
+    assert "switched it off" in told
+
+
+def test_no_nan_comes_out(make_objective):
+    objective = scaled(make_objective(), 3e38)
+    with pytest.raises(HeadwiseError, match="no longer numbers") as error:
+        objective.evaluate()
+    assert error.value.code == "HW409"
