@@ -19,12 +19,12 @@ sys.exit(code)
 """
 
 
-WITHOUT_TORCH = """
+LIGHT = """
 import sys
 from headwise.cli import main
 for line in sys.argv[1:]:
     code = main(line.split())
-    assert "torch" not in sys.modules, line
+    assert not {"numpy", "torch"} & set(sys.modules), line
     assert code == (0 if "help" in line else 2), line
 """
 
@@ -36,11 +36,11 @@ def test_starts_fast_and_without_torch(arguments):
     assert done.returncode == (2 if arguments == ["trian"] else 0), done.stderr
 
 
-def test_help_and_usage_errors_do_without_torch():
+def test_help_and_usage_errors_do_without_numpy_and_torch():
     lines = [f"{command} --help" for command in COMMANDS]
     lines += ["train --help-all", "train --task tag --help", "train", "train a.csv --epohcs 3", "predict m"]
     lines += ["train a.csv --epochs x", "evaluate m f --errors x", "sample m --top-k x", "bench --rounds x"]
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *lines], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", LIGHT, *lines], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -115,12 +115,12 @@ def test_interrupted(run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("headwise.cli.doctor.doctor_files", interrupted)
+    monkeypatch.setattr("headwise.data.doctor.flow.doctor_files", interrupted)
     assert run("doctor", "f.csv") == (130, "", "")
 
 
 def test_defects_are_not_hidden(run, monkeypatch):
-    monkeypatch.setattr("headwise.cli.doctor.doctor_files", lambda *_: 1 / 0)
+    monkeypatch.setattr("headwise.data.doctor.flow.doctor_files", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("doctor", "f.csv")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from headwise.cli.flags import Flag, describe
 from headwise.cli.settings import FILE, PLACES, write_kind
+from headwise.data.kinds import KINDS
 from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
 from headwise.encoders.windows import WindowsConfig
@@ -46,6 +47,10 @@ _CONFIGS: dict[str, type] = {
     "regressor": RegressorConfig,
     "language": LanguageConfig,
 }
+_CHOSEN: dict[str, dict[str, type]] = {
+    "data": {task: kind.options for task, kind in KINDS.items()},
+    "encoder": {name: config for name, (_, config) in ENCODERS.items()},
+}
 _OMIT = {  # they have flags of their own, or none
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
@@ -62,9 +67,7 @@ def collect() -> dict[str, Any]:
         by_size = {name for own in moved for name in own.get(section, {})}
         if section == "language":
             by_size = {"windows"}
-        configs = (
-            {"": _CONFIGS[section]} if section in _CONFIGS else {n: c for n, (_, c) in ENCODERS.items()}
-        )
+        configs = {"": _CONFIGS[section]} if section in _CONFIGS else _CHOSEN[section]
         described = describe(configs, omit=_OMIT.get(section, ()), by_size=by_size)
         sections[section] = [_plain(flag) for flag in described]
     return {

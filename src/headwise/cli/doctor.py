@@ -15,18 +15,10 @@ from rich.text import Text
 
 from headwise.cli.console import note, output, visible
 from headwise.cli.file_argument import FileArgument
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
-from headwise.data.doctor.flow import doctor_files
-from headwise.data.kinds import KINDS
 
-ReadFlags = flags(
-    "ReadFlags",
-    {task: kind.options for task, kind in KINDS.items()},
-    prefix="*",
-    group="Reading files",
-    order=1,
-)
 MOST_CLASSES = 12  # classes listed one by one
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
@@ -35,7 +27,7 @@ def doctor(
     *files: FileArgument,
     task: str | None = None,
     json: bool = False,
-    read: ReadFlags = None,
+    read: section_flags("data") = None,
 ) -> int:
     """Look at data files before they are trained on.
 
@@ -54,6 +46,8 @@ def doctor(
     Raises:
         ConfigError: No files, or options that do not go together.
     """
+    from headwise.data.doctor.flow import doctor_files  # with it comes numpy
+
     diagnosis = doctor_files([str(file) for file in files], task, given(read))
     if diagnosis.why:
         note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")

@@ -13,10 +13,10 @@ from rich.text import Text
 
 from headwise.cli.console import output, visible
 from headwise.cli.file_argument import FileArgument
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
 from headwise.cli.sheets import print_sheet
 from headwise.cli.terminal import Terminal
-from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from headwise.verbs.evaluate import Judgement
 
 _EXCERPT = 240  # characters shown of a text
-_DATA = {task: kind.options for task, kind in KINDS.items()}
-ReadFlags = flags("ReadFlags", _DATA, prefix="*", group="Reading files", order=1)
 
 
 def evaluate(
@@ -38,7 +36,7 @@ def evaluate(
     heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
-    read: ReadFlags = None,
+    read: section_flags("data") = None,
 ) -> int:
     """Score a model on a file with the true answers.
 

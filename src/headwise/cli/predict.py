@@ -10,18 +10,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.cli.file_argument import FileArgument
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
-from headwise.data.kinds import KINDS
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-
-_DATA = {task: kind.options for task, kind in KINDS.items()}
-
-# Files to predict may have labels, but they are not used.
-ReadFlags = flags(
-    "ReadFlags", _DATA, prefix="*", group="Reading files", order=1, hidden={"label_column", "label_columns"}
-)
 
 
 def predict(
@@ -37,7 +30,8 @@ def predict(
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
     device: str = "auto",
-    read: ReadFlags = None,
+    # Files to predict may have labels, but they are not used.
+    read: section_flags("data", {"label_column", "label_columns"}) = None,
 ) -> int:
     """Label the texts of a file, of any size.
 

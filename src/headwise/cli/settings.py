@@ -17,6 +17,7 @@ FILE = Path(__file__).with_name("settings.json")
 
 # section: (prefix of the flags, heading, place of the heading)
 PLACES = {
+    "data": ("*", "Reading files", 3),
     "split": ("--split", "Splitting", 4),
     "train": ("*", "Training", 5),
     "words": ("--words", "Words", 6),

@@ -4,23 +4,17 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
 from headwise.cli.console import note, warn
 from headwise.cli.file_argument import FileArgument
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import given
 from headwise.cli.settings import PLACES, known, section_flags
 from headwise.cli.terminal import Terminal
-from headwise.data.kinds import KINDS
-from headwise.data.parses import Parses
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-
-DATA = {task: kind.options for task, kind in KINDS.items()}
-DATA_FLAGS: dict[str, Any] = {"prefix": "*", "group": "Reading files", "order": 3}
-DataFlags = flags("DataFlags", DATA, **DATA_FLAGS)
 
 _NAMED = {
     "training": "train",
@@ -44,7 +38,8 @@ def train(
     *,
     output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
     task: Annotated[
-        str | None, Parameter(group=_FILES, help=f"{', '.join(KINDS)}. \\[by the looks of the file]")
+        str | None,
+        Parameter(group=_FILES, help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]"),
     ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
@@ -63,7 +58,7 @@ def train(
     resume: Annotated[bool, _SWITCH] = False,
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
-    data: DataFlags = None,
+    data: section_flags("data") = None,
     split: section_flags("split") = None,
     training: section_flags("train") = None,
     words: section_flags("words") = None,
@@ -119,6 +114,7 @@ def train(
     """
     # With these comes torch.
     from headwise.cli.outcome import print_outcome
+    from headwise.data.parses import Parses
     from headwise.recipe import read_recipe
     from headwise.store.layout import RUN
     from headwise.train.loop import TrainingInterrupted

@@ -8,9 +8,8 @@ from typing import Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from headwise.cli.flags import Flag, describe, flags
+from headwise.cli.flags import Flag
 from headwise.cli.settings import PLACES, flags_of, known, section_flags
-from headwise.data.kinds import KINDS, infer_task
 from headwise.errors import HeadwiseError
 
 DEFAULT_TASK = "classify"
@@ -38,10 +37,10 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
     Args:
         words: What stands after `headwise train`: may name the task, a file or an encoder.
     """
-    from headwise.cli.train import DATA, DATA_FLAGS, SECTIONS, train
+    from headwise.cli.train import SECTIONS, train
 
     task = _value(words, "--task")
-    if task not in KINDS:
+    if task not in known()["tasks"]:
         task = _task_of(words)
     encoder = _value(words, "--encoder") or known()["default_encoder"]
     sections = known()["tasks"].get(task, list(PLACES))
@@ -49,16 +48,10 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
     made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
     count = 0
     for name in signature(train).parameters:
-        if name in SECTIONS or name == "data":
-            section = SECTIONS.get(name, name)
-            every = flags_of(section) if name in SECTIONS else describe(DATA)
-            kept = {flag.name for flag in every if _kept(section, flag, task, encoder, sections)}
-            hidden = {flag.name for flag in every} - kept
-            made.__annotations__[name] = (
-                section_flags(section, hidden)
-                if name in SECTIONS
-                else flags("DataFlags", DATA, **DATA_FLAGS, hidden=hidden)
-            )
+        if section := SECTIONS.get(name):
+            every = flags_of(section)
+            hidden = {flag.name for flag in every if not _kept(section, flag, task, encoder, sections)}
+            made.__annotations__[name] = section_flags(section, hidden)
             count += len(hidden)
         elif name not in _OWN or (name in _OF_TEXTS and "encoder" not in sections):
             kind, *parameters = get_args(train.__annotations__[name])
@@ -98,6 +91,8 @@ def _value(words: Sequence[str], flag: str) -> str | None:
 def _task_of(words: Sequence[str]) -> str:
     """The task that the first file on a command line looks like."""
     if words and not words[0].startswith("-") and Path(words[0]).is_file():
+        from headwise.data.kinds import infer_task  # with it comes numpy
+
         try:
             return infer_task(words[0], {})[0]
         except HeadwiseError:  # the help is no place to complain about a file
