@@ -40,7 +40,7 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
     from headwise.cli.train import SECTIONS, train
 
     task = _value(words, "--task")
-    if task not in known()["tasks"]:
+    if task is None or task not in known()["tasks"]:
         task = _task_of(words)
     encoder = _value(words, "--encoder") or known()["default_encoder"]
     sections = known()["tasks"].get(task, list(PLACES))
