@@ -20,6 +20,7 @@ from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
 from headwise.store import StoreError, load_model, read_info
 from headwise.store import save as save_module
+from headwise.train.fit import round_to_half
 
 TEXTS = ["a b", "", "日本 größe 👍 unseen", "a " * 50]
 FILES = {
@@ -157,6 +158,21 @@ def test_half_precision(make_model, save, tmp_path):
     loaded = load_model(half)
     assert {p.dtype for p in loaded.parameters()} == {torch.float32}
     np.testing.assert_allclose(loaded.predict_proba(TEXTS), model.predict_proba(TEXTS), atol=0.01)
+
+
+def test_weights_that_fit_into_16_bits_take_no_more(make_model, save):
+    model = make_model(width=64)
+    round_to_half(model)
+    with torch.no_grad():
+        model.head.layers[1].bias[0] = 0.1
+    folder = save(model)
+    stored = load_file(folder / "model.safetensors")
+    wide = {name for name, tensor in stored.items() if tensor.dtype == torch.float32}
+    assert "head.layers.1.bias" in wide
+    assert not wide & {name for name, _ in model.named_parameters()} - {"head.layers.1.bias"}
+    loaded = load_model(folder)
+    assert {p.dtype for p in loaded.parameters()} == {torch.float32}
+    np.testing.assert_array_equal(loaded.predict_proba(TEXTS), model.predict_proba(TEXTS))
 
 
 def test_too_large_for_half_precision(make_model, save, tmp_path):

@@ -141,8 +141,11 @@ def test_the_temperature_lowers_or_keeps_the_loss_on_dev(tmp_path):
     assert fitted.calibration is not None
     assert 0 <= fitted.calibration[1] <= 1
     assert fitted.progress.history[fitted.progress.best_epoch]["loss"] == pytest.approx(
-        mean_loss(logits, targets), abs=1e-6
+        mean_loss(logits, targets),
+        abs=1e-3,  # the weights were rounded after training
     )
+    rounded = [weights.half().float().equal(weights) for weights in fitted.model.parameters()]
+    assert all(rounded)
 
 
 def test_weights_reach_the_loss(tmp_path):

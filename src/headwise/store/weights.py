@@ -30,8 +30,11 @@ _NAMES = {
 
 
 def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
-    """What a tensor of a model is stored as: floating-point numbers as `dtype`, others as they are."""
-    return dtype if tensor.is_floating_point() else tensor.dtype
+    """What a tensor of a model is stored as: floating-point numbers as `dtype`, or in half of the bytes where
+    that loses nothing; others as they are."""
+    if not tensor.is_floating_point():
+        return tensor.dtype
+    return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype
 
 
 class WeightsFile:
@@ -67,7 +70,7 @@ class WeightsFile:
 
         Args:
             expected: What the file must hold; may be on the meta device.
-            dtype: What the floating-point tensors of the file are; they become those of `expected`.
+            dtype: The largest floating-point numbers of the file; all become those of `expected`.
 
         Returns:
             The tensors and the SHA-256 of the file, of the very bytes that were read.
@@ -80,7 +83,7 @@ class WeightsFile:
         tensors: dict[str, Tensor] = {}
         for name in order:
             like = expected[name]
-            tensor = torch.empty(like.shape, dtype=stored_dtype(like, dtype), device="cpu")
+            tensor = torch.empty(like.shape, dtype=self._kind(name, like, dtype), device="cpu")
             buffer = memoryview(tensor.numpy().reshape(-1).view(np.uint8))  # type: ignore[arg-type]
             if self.file.readinto(buffer) != len(buffer):
                 raise self._error("it ends too early")
@@ -107,10 +110,19 @@ class WeightsFile:
             raise self._error(f"the tensors take {end} bytes, but the file holds {self._data_size}")
         return order
 
+    def _kind(self, name: str, like: Tensor, dtype: torch.dtype) -> torch.dtype:
+        """The type that a tensor has in the file, or should have."""
+        if not like.is_floating_point():
+            return like.dtype
+        match self._entries[name]:
+            case {"dtype": "F16"}:
+                return torch.float16
+        return dtype
+
     def _place(self, name: str, like: Tensor, dtype: torch.dtype) -> tuple[int, int]:
         """Where a tensor begins and ends, if its entry is what is expected."""
         entry: Any = self._entries[name]
-        kind = stored_dtype(like, dtype)
+        kind = self._kind(name, like, dtype)
         size = like.numel() * kind.itemsize
         begin = None
         if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:

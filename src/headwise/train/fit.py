@@ -98,6 +98,7 @@ def fit(
                 until=until,
                 **how,
             )
+        round_to_half(model)
         if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
             embedding.forget()
         return _Learnt(model, covered, objective, progress)
@@ -118,6 +119,16 @@ def fit(
     task.finish_again(last.model, last.objective, finished)
     first.progress.seconds += last.progress.seconds
     return Fitted(last.model, first.progress, last.covered, finished.dev, finished.calibration)
+
+
+@torch.no_grad()
+def round_to_half(model: torch.nn.Module) -> None:
+    """Round weights to numbers of 16 bits, so that a model is saved in half of the bytes and is the same
+    when it is loaded; what is fitted afterwards, on dev, is fitted to what will be used."""
+    for weights in model.parameters():
+        rounded = weights.half().to(weights.dtype)
+        if rounded.isfinite().all():
+            weights.copy_(rounded)
 
 
 @dataclass(frozen=True)
