@@ -54,7 +54,7 @@ class Tagger(nn.Module):
         if config.hidden:
             self.layers.extend([nn.Linear(width, config.hidden), nn.ReLU(), nn.Dropout(config.dropout)])
         self.layers.append(nn.Linear(config.hidden or width, len(tags)))
-        may = constraints(tags, scheme) if config.constraints else None
+        self._may = may = constraints(tags, scheme) if config.constraints else None
         # Without a learned CRF, one whose scores are all 0 finds the best tags that the scheme allows.
         self.crf = CRF(len(tags), may, learned=config.crf) if config.crf or may is not None else None
 
@@ -75,6 +75,21 @@ class Tagger(nn.Module):
         if self.config.crf and self.crf is not None:
             return -self.crf.log_likelihood(scores, targets)
         return scores.with_values(cross_entropy(scores.values.float(), targets, reduction="none")).sum()
+
+    def beside(self, transitions: Tensor, weights: Sequence[Tensor | float]) -> CRF:
+        """One CRF of this tagger and another one, whose scores are multiplied by their weights and added.
+
+        Args:
+            transitions: Of the other, `[from, to]`.
+            weights: Of this one and the other.
+        """
+        own, (mine, others) = self.crf, weights
+        found = CRF(len(transitions), self._may, learned=False).to(transitions.device)
+        found.transitions = others * transitions
+        if self.config.crf and own is not None:
+            found.transitions = found.transitions + mine * own.transitions
+            found.start, found.end = mine * own.start, mine * own.end
+        return found
 
     def decode(self, scores: Ragged) -> Tensor:
         """The most probable tags of each text, `[total]`, int64."""

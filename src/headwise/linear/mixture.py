@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from an equal share."""
-_LEAST_SHARE = 0.05
+LEAST_SHARE = 0.05
+"""Members with less are dropped."""
 _COLDEST, _HOTTEST = 1 / 50, 50.0
 
 
@@ -75,9 +76,9 @@ def fit_mixture(
     kept = list(range(len(members)))
     weights = _fit(scaled, wanted, importance)
     while len(kept) > 1:
-        shares = _shares([scaled[member] for member in kept], weights)
+        shares = shares_of([scaled[member] for member in kept], weights)
         least = int(np.argmin(shares))
-        if shares[least] >= _LEAST_SHARE:
+        if shares[least] >= LEAST_SHARE:
             break
         kept.pop(least)
         weights = _fit([scaled[member] for member in kept], wanted, importance)
@@ -87,7 +88,7 @@ def fit_mixture(
     factors = [float(own[0]) for own in temperatures]
     return Mixture(
         weights=tuple(float(weight * factor) for weight, factor in zip(final, factors, strict=True)),
-        shares=tuple(_shares(scaled, final)),
+        shares=tuple(shares_of(scaled, final)),
         loss=float(loss),
         alone=tuple(float(own) for own in alone),
     )
@@ -150,8 +151,13 @@ def _fit(
     return np.asarray(found.x)
 
 
-def _shares(logits: Sequence[NDArray], weights: NDArray) -> list[float]:
-    """How much of the distance between the first two labels of the mixture is due to each member."""
+def shares_of(logits: Sequence[NDArray], weights: NDArray) -> list[float]:
+    """How much of the distance between the first two labels of the mixture is due to each member.
+
+    Args:
+        logits: Of each member, `[texts, classes]`.
+        weights: Of each.
+    """
     mixed = np.tensordot(weights, np.stack(logits), axes=1)
     rows = np.arange(len(mixed))
     order = np.argpartition(-mixed, 1, axis=1)[:, :2]

@@ -44,7 +44,7 @@ class CrfSettings:
     dropout: float = 0.0
     """Share of the features of a word that are not looked at, in training."""
     least: int | None = None
-    """Features that occur less often are left out; by default those of one word, where there are
+    """Features that occur less often are left out; by default those of one or two words, where there are
     `MANY_WORDS`."""
 
 
@@ -95,24 +95,30 @@ class CrfTagger:
 
 
 def fit_crf(
-    sentences: Sequence[Tagged], scheme: Scheme, settings: CrfSettings | None = None, *, seed: int = 0
+    sentences: Sequence[Tagged],
+    scheme: Scheme,
+    settings: CrfSettings | None = None,
+    *,
+    inner: Scheme = "bioes",
+    seed: int = 0,
 ) -> CrfTagger:
     """Train a CRF.
 
     Args:
         sentences: Tagged sentences, one or more.
-        scheme: Of their tags; spans are learned as BIOES.
+        scheme: Of their tags.
         settings: See `CrfSettings`.
+        inner: In which scheme spans are learned.
         seed: Of the order of the sentences and of dropout.
     """
     settings = settings or CrfSettings()
-    names = [own.tags if scheme == "plain" else convert(own.tags, "bioes") for own in sentences]
+    names = [own.tags if scheme == "plain" else convert(own.tags, inner) for own in sentences]
     tags = tuple(sorted({name for own in names for name in own}))
     number = {name: place for place, name in enumerate(tags)}
     gold = np.array([number[name] for own in names for name in own], dtype=np.int32)
     features, ends = features_of([own.tokens for own in sentences])
     keys, counts = np.unique(features, return_counts=True)
-    least = (2 if len(gold) >= MANY_WORDS else 1) if settings.least is None else settings.least
+    least = (3 if len(gold) >= MANY_WORDS else 1) if settings.least is None else settings.least
     keys, counts = keys[counts >= least], counts[counts >= least]
     if len(keys) > (most := MOST_WEIGHTS // len(tags)):
         keys = np.sort(keys[np.argsort(-counts, kind="stable")[:most]])

@@ -1,7 +1,7 @@
 """ExpertReader: logits of labels, the encoder's and beside them a linear expert's."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -11,7 +11,14 @@ from headwise.features.bases.embedding import BaseEmbedding
 from headwise.linear.expert import LinearExpert
 from headwise.linear.text_expert import TextExpert
 from headwise.models.finite import finite
+from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import Reader
+
+
+def with_expert(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
+    """A configuration with an expert of these sizes; of none for a model without."""
+    nothing = dict.fromkeys(config.expert.SIZES, 0)
+    return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
 
 
 class ExpertReader(Reader):
@@ -104,17 +111,13 @@ class ExpertReader(Reader):
             encoder_weight: Of the encoder's outputs.
             share: See `expert_share`.
         """
-        nothing = dict.fromkeys(self.config.expert.SIZES, 0)
-        self.config = replace(
-            self.config, expert=replace(self.config.expert, **{**nothing, **expert.sizes()})
-        )
+        self.config = with_expert(self.config, expert.sizes())
         self.expert, self.expert_weight = expert.to(self.device), weight
         self.encoder_weight, self.expert_share = encoder_weight, share
 
     def remove_expert(self) -> None:
         """Leave the encoder alone."""
-        nothing = dict.fromkeys(self.config.expert.SIZES, 0)
-        self.config = replace(self.config, expert=replace(self.config.expert, **nothing))
+        self.config = with_expert(self.config, {})
         self.place_expert()
 
     def logits(

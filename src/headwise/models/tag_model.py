@@ -1,8 +1,12 @@
-"""TagModel: a tagger, from the words of texts to a tag for each word."""
+"""TagModel: a tagger, from the words of texts to a tag for each word.
+
+Beside the encoder may stand a linear CRF. Both score every tag of a word and every tag after another; the
+scores are weighed and added, and one Viterbi finds the tags that are best for both together.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,7 +20,10 @@ from headwise.features.alphabet import Alphabet, AlphabetError
 from headwise.features.encoded import Batch, EncodedText
 from headwise.features.tagged_words import SpelledWords, read_words, speller, words_of
 from headwise.features.vocabulary import Vocabulary
+from headwise.layers.crf import CRF
 from headwise.layers.tag import Tagger
+from headwise.linear.tag_expert import TagExpert
+from headwise.models.expert_reader import with_expert
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import OutputsError, TextModel, output_names
@@ -64,7 +71,29 @@ class TagModel(TextModel):
         written: The scheme of the training file; plain for tags that stand for themselves.
         alphabet: The characters that it knows.
         files: See `TextModel`.
+
+    Attributes:
+        expert: The linear CRF; None where held-out sentences gave it no say.
+        encoder_weight: What the scores of the encoder (and of the CRF above it) are multiplied by: 0 where
+            the expert does as well without it.
+        expert_weight: What those of the expert are multiplied by.
+        expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first and
+            the second tag, in the mean over held-out words.
     """
+
+    FACTORS: ClassVar[dict[str, float]] = {
+        "encoder_weight": 0.0,
+        "expert_weight": 0.0,
+        "expert_share": 0.0,
+    }
+    FORMER_FACTORS: ClassVar[dict[str, float]] = {
+        "encoder_weight": 1.0,
+        "expert_weight": 0.0,
+        "expert_share": 0.0,
+    }
+    """What they are in model folders that do not tell, as they are older."""
+
+    expert: TagExpert | None
 
     def __init__(
         self,
@@ -90,6 +119,27 @@ class TagModel(TextModel):
         self.alphabet = alphabet
         self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
+        self._place_expert()
+
+    def _place_expert(self) -> None:
+        features = self.config.expert.features
+        self.expert = TagExpert(features, self.tags) if features else None
+        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+
+    def add_expert(self, expert: TagExpert, weights: tuple[float, float], share: float) -> None:
+        """Give a linear CRF a say.
+
+        Args:
+            expert: Of the same tags in the same order.
+            weights: Of the encoder's scores and the expert's; an expert with 0 is left out.
+            share: See `expert_share`.
+        """
+        sizes = expert.sizes() if weights[1] else {}
+        self.config = with_expert(self.config, sizes)
+        self._place_expert()
+        if sizes:
+            self.expert, self.expert_share = expert.to(self.device), share
+            self.encoder_weight, self.expert_weight = weights
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -143,17 +193,50 @@ class TagModel(TextModel):
         tags = sentence.tags if self.scheme == "plain" else convert(sentence.tags, self.scheme)
         return np.array([number.get(tag, -1) for tag in tags], dtype=np.int64)
 
+    def expert_scores(self, batch: Batch) -> Ragged:
+        """Texts -> what the expert says of every tag for each word, `[total, tags]`, before it is
+        weighed."""
+        if self.expert is None:
+            raise ValueError("the model has no expert")
+        return Ragged(torch.from_numpy(self.expert(words_of(batch))).to(self.device), batch.layout)
+
+    def _mixed(self, batch: Batch, weights: tuple[float, float]) -> Ragged:
+        """The weighed scores of encoder and expert together; who has no weight is not asked."""
+        encoder, expert = weights
+        said = expert * self.expert_scores(batch).values
+        return Ragged(said + encoder * self(batch).values.float() if encoder else said, batch.layout)
+
     @torch.no_grad()
     def decode(
-        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
+        self,
+        encoded: Sequence[EncodedText],
+        *,
+        weights: tuple[float, float] | None = None,
+        batch_texts: int = 256,
+        batch_tokens: int = 16_384,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The most probable tags of each text, `[words]`, and their probabilities, each word for itself."""
+        """The most probable tags of each text, `[words]`, and their probabilities, each word for itself.
+
+        Args:
+            encoded: The texts.
+            weights: Of encoder and expert, instead of those that held-out sentences gave them.
+            batch_texts: Most texts at once.
+            batch_tokens: Most words at once.
+        """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
+        weights = weights or (self.encoder_weight, self.expert_weight)
+        crf: CRF | None = None
+        if self.expert is not None and weights != (1.0, 0.0):
+            crf = self.tagger.beside(self.expert.transitions, weights)
         for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
-            scores = self(batch)
-            found = self.tagger.decode(scores)
-            chances = self.tagger.probabilities(scores).values.gather(1, found[:, None])[:, 0]
+            if crf is None:
+                scores = self(batch)
+                found, chances = self.tagger.decode(scores), self.tagger.probabilities(scores).values
+            else:
+                scores = self._mixed(batch, weights)
+                found, chances = crf.viterbi(scores)[0], crf.marginals(scores).values
+            chances = chances.gather(1, found[:, None])[:, 0]
             cuts = batch.layout.offsets[1:-1].tolist()
             tags = np.split(found.cpu().numpy(), cuts)
             shares = np.split(finite(chances.float().cpu().numpy()), cuts)

@@ -125,13 +125,16 @@ def expert_told(model: Any) -> list[str]:
         return []
     pairs = "words, word pairs and runs of characters" if model.config.expert.characters else WORDS
     pairs += " and the base's vectors" if model.config.expert.vectors else ""
-    share = f"{100 * model.expert_share:.0f} %"
+    told = f"A linear expert on {len(model.expert.keys):,} {pairs} stands beside the encoder"
+    return [f"{told} {expert_say(model)}"]
+
+
+def expert_say(model: Any) -> str:
+    """How much say the expert of a model has."""
+    say = f"and has {100 * model.expert_share:.0f} % of the say"
     if model.encoder_weight == 0:
         say = "and decides alone: on dev the encoder adds nothing to it"
-    else:
-        say = f"and has {share} of the say"
-    told = f"A linear expert on {len(model.expert.keys):,} {pairs} stands beside the encoder"
-    return [f"{told} {say} (--expert.kind none leaves it out)."]
+    return f"{say} (--expert.kind none leaves it out)."
 
 
 def calibration_told(fitted: Fitted[Any]) -> str:

@@ -1,6 +1,6 @@
 """Sequence labelling: a tag for each word, such as the names in a text or its parts of speech."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,10 +18,12 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
 from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags
 from headwise.scores.scheme_check import Detection, detect_scheme
-from headwise.scores.schemes import convert
+from headwise.scores.schemes import Scheme, convert
+from headwise.tasks.labels import expert_say
 from headwise.tasks.task import Settings, Task, new_text_model, text_defaults
-from headwise.train.fitted import Finished
+from headwise.train.fitted import Finished, Fitted
 from headwise.train.recipe import Recipe
+from headwise.train.tag_expert import add_expert, add_expert_again
 from headwise.train.tagging import TaggingObjective
 
 _CONTEXT = 6  # words shown on either side of an error
@@ -33,7 +35,7 @@ class Tag(Task):
     name = "tag"
     title, purpose = "tagger", "sequence labelling"
     model = TagModel
-    sections = (*TEXT_SECTIONS, "characters", "tagger")
+    sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
@@ -72,10 +74,22 @@ class Tag(Task):
         return TaggingObjective(model, parts.train, parts.dev)
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
-        return Finished(evaluate_tags(model, parts.dev).to_json())
+        if model.config.expert.kind == "linear":
+            add_expert(objective)
+        return Finished(evaluate_tags(model, parts.dev).to_json(), kept=model)
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        add_expert_again(objective, finished.kept)
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return self._score(parts)
+
+    def told(self, fitted: Fitted[Any]) -> list[str]:
+        model = fitted.model
+        if model.expert is None:
+            return []
+        told = f"A linear CRF on {len(model.expert.keys):,} features of words stands beside the encoder"
+        return [f"{told} {expert_say(model)}"]
 
     def judge(self, model: Any, items: Any) -> TagEvaluation:
         return evaluate_tags(model, items)
@@ -83,13 +97,17 @@ class Tag(Task):
     def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
         """A CRF on the spelling of words and their neighbours."""
         guessed = fit_crf(parts.train, model.written).predict(parts.test)
-        tokens, entities = judge_tags(guessed, parts.test, model.written)
-        scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
-        if entities is not None:
-            keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
-            scores["entities"] = {key: getattr(entities, key) for key in keys}
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
-        return Rival(NAME, scores, asdict(difference))
+        return _rival(NAME, guessed, parts.test, model.written, asdict(difference))
+
+    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+        if model.expert is None:
+            return {}
+        encoded, found = model.encode_sentences(items), {}
+        for name, weights in (("encoder", (1.0, 0.0)), ("expert", (0.0, 1.0))):
+            guessed = [model.names(own) for own in model.decode(encoded, weights=weights)[0]]
+            found[f"{name}_alone"] = _rival(f"{name} alone", guessed, items, model.written)
+        return found
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
@@ -147,6 +165,22 @@ class Tag(Task):
     def _score(parts: Parts[Any]) -> str:
         """The dev score that such taggers are chosen by."""
         return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
+
+
+def _rival(
+    name: str,
+    guessed: Sequence[Sequence[str]],
+    items: Sequence[Any],
+    scheme: Scheme,
+    difference: Mapping[str, Any] | None = None,
+) -> Rival:
+    """A rival that gives sentences these tags of a scheme."""
+    tokens, entities = judge_tags(guessed, items, scheme)
+    scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
+    if entities is not None:
+        keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
+        scores["entities"] = {key: getattr(entities, key) for key in keys}
+    return Rival(name, scores, difference)
 
 
 def _scheme(parts: Parts[Any]) -> Detection:

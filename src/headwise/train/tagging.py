@@ -25,6 +25,7 @@ class TaggingObjective:
 
     def __init__(self, model: TagModel, train: Sequence[Tagged], dev: Sequence[Tagged]):
         self.model = model
+        self.train = list(train)
         self.train_texts = model.encode_sentences(train)
         self.train_targets = [model.targets(sentence) for sentence in train]
         self.dev = list(dev)

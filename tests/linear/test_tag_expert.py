@@ -1,0 +1,32 @@
+"""A linear CRF as buffers of bytes."""
+
+import numpy as np
+
+from headwise.data.sentence import Tagged
+from headwise.linear.tag_crf import CrfTagger, fit_crf
+from headwise.linear.tag_expert import TagExpert
+
+TRAIN = [Tagged(("dogs", "bark", "."), ("NN", "VB", ".")), Tagged(("cats", "run"), ("NN", "VB"))] * 10
+WORDS = [["dogs", "run", "never"], [], ["."]]
+
+
+def test_says_what_the_crf_says_in_the_order_that_is_asked_for_also_when_it_was_saved():
+    crf = fit_crf(TRAIN, "plain")
+    tags = ["VB", ".", "NN"]
+    expert = TagExpert.of(crf, tags)
+    order = [crf.tags.index(tag) for tag in tags]
+    wanted = crf.emissions(WORDS)[0][:, order]
+    np.testing.assert_allclose(expert(WORDS), wanted, atol=0.1)
+    np.testing.assert_array_equal(expert.transitions, crf.transitions[order][:, order])
+    loaded = TagExpert(expert.sizes()["features"], tags)
+    loaded(WORDS)  # before the weights are there
+    loaded.load_state_dict(expert.state_dict())
+    np.testing.assert_array_equal(loaded(WORDS), expert(WORDS))
+
+
+def test_features_that_say_next_to_nothing_are_left_out():
+    weights = np.array([[0.01, -0.02], [0.5, -0.01]], dtype=np.float32)
+    crf = CrfTagger(("a", "b"), "plain", np.array([3, 7], np.uint32), weights, np.eye(2, dtype=np.float32))
+    expert = TagExpert.of(crf, crf.tags)
+    assert expert.keys.tolist() == [7]
+    np.testing.assert_allclose(expert.crf().weights, weights[1:], atol=0.002)

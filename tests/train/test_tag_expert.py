@@ -1,0 +1,136 @@
+"""How much say the linear CRF and the encoder of a tagger have, and that both decode together."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.sentence import Tagged
+from headwise.encoders import MSTransformerConfig
+from headwise.features.alphabet import Alphabet
+from headwise.features.characters import CharacterConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.tag import TaggerConfig
+from headwise.models.model_config import ModelConfig
+from headwise.models.tag_model import TagModel
+from headwise.store import load_model, save_model
+from headwise.train.tag_expert import add_expert, add_expert_again
+from headwise.train.tagging import TaggingObjective
+
+WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
+
+
+def corpus(count: int, seed: int, noise: float = 0.0) -> list[Tagged]:
+    """Sentences of nouns and verbs, some of which are tagged wrong."""
+    random = np.random.default_rng(seed)
+    found = []
+    for line in range(count):
+        tags = ["NV"[n] for n in random.integers(0, 2, random.integers(1, 6))]
+        words = tuple(str(random.choice(WORDS[tag])) for tag in tags)
+        wrong = random.random(len(tags)) < noise
+        said = tuple("VN"["NV".index(t)] if w else t for t, w in zip(tags, wrong, strict=True))
+        found.append(Tagged(words, said, line))
+    return found
+
+
+def objective(dev: list[Tagged], crf: bool = True) -> TaggingObjective:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        task="tag",
+        words=WordConfig(vector_size=8),
+        encoder=MSTransformerConfig(width=8, heads=2, head_size=4, layers=1),
+        characters=CharacterConfig(features=4),
+        tagger=TaggerConfig(hidden=4, crf=crf),
+    )
+    words = [word for own in WORDS.values() for word in own]
+    model = TagModel(config, Vocabulary.build([words]), ["V", "N"], "plain", Alphabet.build(words)).eval()
+    return TaggingObjective(model, corpus(30, 0), dev)
+
+
+def knowing(own: TaggingObjective, strength: float) -> None:
+    """Let the encoder score true tags so much higher than others."""
+    for name in WORDS["N"] + WORDS["V"]:
+        assert own.model.features.vocabulary.encode([name])[0] > 0
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+
+    def forward(batch):
+        verb = torch.isin(batch.words.values, verbs).float()
+        return batch.words.with_values(strength * torch.stack([verb, 1 - verb], dim=1))
+
+    own.model.forward = forward  # type: ignore[method-assign]
+
+
+def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
+    own = objective(corpus(60, 1, noise=0.1))
+    knowing(own, 0.0)
+    add_expert(own)
+    model = own.model
+    assert (model.encoder_weight, model.expert_share) == (0.0, 1.0)
+    model.forward = None  # type: ignore[method-assign, assignment]
+    clean = corpus(60, 1)
+    said = model.decode(model.encode_sentences(clean))[0]
+    assert all((own == model.targets(item)).all() for own, item in zip(said, clean, strict=True))
+
+
+def test_an_expert_that_says_the_contrary_is_dropped():
+    wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
+    own = objective(wrong)
+    knowing(own, -2.0)  # right on these
+    add_expert(own)
+    assert own.model.expert is None
+    assert (own.model.encoder_weight, own.model.expert_weight) == (1.0, 0.0)
+    assert own.model.config.expert.features == 0
+
+
+@pytest.mark.parametrize("crf", [True, False])
+def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
+    own = objective(corpus(60, 1, noise=0.2), crf=crf)
+    knowing(own, 1.0)
+    add_expert(own)
+    model = own.model
+    del model.forward
+    assert 0 < model.expert_share < 1
+    items = [item for item in corpus(20, 2) if len(item.tokens) > 1][:3]
+    encoded = model.encode_sentences(items)
+    found, sure = model.decode(encoded)
+    assert model.expert is not None
+    for text, item, tags, chances in zip(encoded, items, found, sure, strict=True):
+        with torch.no_grad():
+            _, batch = next(model.batches([text]))
+            scores = model.encoder_weight * model(batch).values.numpy()
+        scores = scores + model.expert_weight * model.expert([item.tokens])
+        moves = model.expert_weight * model.expert.transitions.numpy()
+        start, end = np.zeros(2), np.zeros(2)
+        if crf:
+            learned = model.tagger.crf
+            moves = moves + model.encoder_weight * learned.transitions.detach().numpy()
+            start, end = (
+                model.encoder_weight * own.detach().numpy() for own in (learned.start, learned.end)
+            )
+        paths = {
+            path: start[path[0]]
+            + end[path[-1]]
+            + sum(scores[n, k] for n, k in enumerate(path))
+            + sum(moves[i, k] for i, k in pairwise(path))
+            for path in product(range(2), repeat=len(text))
+        }
+        best = max(paths, key=paths.__getitem__)
+        assert tags.tolist() == list(best)
+        total = sum(np.exp(score) for score in paths.values())
+        first = sum(np.exp(score) for path, score in paths.items() if path[0] == best[0]) / total
+        assert chances[0] == pytest.approx(first, abs=1e-4)
+    save_model(model, tmp_path / "model", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "model").tag(items) == model.tag(items)
+
+
+def test_a_second_training_takes_over_the_weights():
+    first, second = objective(corpus(60, 1, noise=0.2)), objective([])
+    knowing(first, 1.0)
+    add_expert(first)
+    add_expert_again(second, first.model)
+    assert second.model.expert is not None
+    assert second.model.expert_weight == first.model.expert_weight
+    assert second.model.expert_share == first.model.expert_share
