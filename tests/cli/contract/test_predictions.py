@@ -92,7 +92,7 @@ def half(content: bytes) -> bytes:
 
 def test_predictions_of_another_model_are_left_alone(call, own, trained_of, whole_of, tmp_path):
     other = trained_of(own.task, seed=1)
-    for suffix in own.row.outputs:
+    for suffix in own.row.outputs[:1]:  # that with probabilities: files of equal tags are equal
         path, begun = tmp_path / f"out{suffix}", half(whole_of(own.task, suffix))
         path.write_bytes(begun)
         code, _, err = call("predict", other.model, own.train, "--output", path, "--resume")
