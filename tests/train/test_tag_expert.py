@@ -106,6 +106,7 @@ def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
         start, end = np.zeros(2), np.zeros(2)
         if crf:
             learned = model.tagger.crf
+            assert learned is not None
             moves = moves + model.encoder_weight * learned.transitions.detach().numpy()
             start, end = (
                 model.encoder_weight * own.detach().numpy() for own in (learned.start, learned.end)
