@@ -16,6 +16,7 @@ COMMANDS = {
     "train": "Train a model on a file of texts, and judge it.",
     "evaluate": "Score a model on a file with the true answers.",
     "predict": "Label the texts of a file, of any size.",
+    "explain": "Show which words made a model say what it says.",
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
@@ -27,6 +28,7 @@ COMMANDS = {
 _ONE_FILE = {
     "train": "it takes one file; give development and test data with --dev and --test",
     "evaluate": "it takes a model and one file",
+    "explain": "it takes a model and one file; a text itself goes to standard input, with - as the file",
     "predict": "it takes a model and one file; a text itself goes to standard input, with - as the file",
 }
 """What to say of a second file."""

@@ -59,7 +59,7 @@ def predict(
     """
     from headwise.verbs.predict import predict_file  # with it comes torch
 
-    _check_file(model, file)
+    check_file(model, file)
     keep_freed_memory()
     predict_file(
         model,
@@ -78,10 +78,10 @@ def predict(
     return 0
 
 
-def _check_file(model: Path, file: Path) -> None:
+def check_file(model: Path, file: Path, command: str = "predict") -> None:
     """Say how to give a text to who gives one in the place of a file."""
     if str(file) != "-" and not file.exists() and any(character.isspace() for character in str(file)):
         raise ConfigError(
-            f"there is no file {str(file)!r}; to predict a text itself, give it on standard input: "
-            f"echo {shlex.quote(str(file))} | headwise predict {model} -"
+            f"there is no file {str(file)!r}; to {command} a text itself, give it on standard input: "
+            f"echo {shlex.quote(str(file))} | headwise {command} {model} -"
         )

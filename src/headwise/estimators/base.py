@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
+from headwise.report.explanation import Explanation
 from headwise.store import load_model, read_info, save_model
 from headwise.tasks import find_task
 from headwise.train.fit import fit
@@ -95,6 +96,20 @@ class TextEstimator(BaseEstimator):
         loaded = cls()
         loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
         return loaded
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Which words made the model say what it says of texts (or pairs): one explanation for each, or for
+        each label of each; see `headwise.report.explanation`.
+
+        Raises:
+            ConfigError: What models of this task say is not explained.
+        """
+        check_is_fitted(self, "model_")
+        return find_task(self.TASK).explain(self.model_, self._items(X))
+
+    def _items(self, X: Any) -> Sequence[Any]:
+        """What the model reads of X."""
+        return texts_of(X)
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         """Be fitted."""

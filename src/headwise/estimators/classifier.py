@@ -50,9 +50,6 @@ class TextClassifier(LabelEstimator):
         self.classes_ = labels
         return self
 
-    def _items(self, X: Any) -> list[str]:
-        return texts_of(X)
-
 
 def _examples(X: Any, y: Any) -> tuple[list[Example], np.ndarray]:
     """The examples, and the labels that occur, sorted and of y's own type."""

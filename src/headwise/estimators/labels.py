@@ -34,10 +34,6 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
 
-    def _items(self, X: Any) -> list[Any]:
-        """What the model reads of X."""
-        raise NotImplementedError
-
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)
         names = np.array(model.labels)

@@ -25,6 +25,13 @@ def ngram_keys(words: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([words[words > 0], pairs[known]])
 
 
+def ngram_owners(words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of both words of each of `ngram_keys`, `[keys, 2]`; a word alone is both."""
+    known = words > 0
+    alone, first = np.flatnonzero(known), np.flatnonzero(known[:-1] & known[1:])
+    return np.concatenate([np.stack([alone, alone], 1), np.stack([first, first + 1], 1)])
+
+
 @dataclass(frozen=True)
 class NgramVocabulary:
     """The words and pairs that count, and how rare they are.

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from headwise.data.chunks import several
 from headwise.data.pair import Pair
-from headwise.encoders.base import output_width
+from headwise.encoders.base import Encoded, output_width
 from headwise.errors import ConfigError
 from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
@@ -35,7 +35,10 @@ class PairReader(Reader):
 
     def forward(self, batch: Batch) -> Tensor:
         """The first texts of pairs, and then their second texts -> `[pairs, outputs]`."""
-        encoded = self.encode(batch)
+        return self.read(self.encode(batch))
+
+    def read(self, encoded: Encoded) -> Tensor:
+        """The states of the words of both -> `[pairs, outputs]`."""
         if self.interaction is not None:
             encoded = self.interaction(encoded)
         first, second = self.readout(encoded).chunk(2)

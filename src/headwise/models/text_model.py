@@ -154,14 +154,17 @@ class TextModel(nn.Module):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
+    def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
+        """Texts -> the vectors of their words, and what the embedding says of each text as a whole."""
+        if isinstance(self.embedding, WordEmbedding):
+            return self.embedding(batch.words), None
+        if isinstance(self.embedding, BaseEmbedding):
+            return self.embedding(batch.words, batch.spelling)
+        return self.embedding(batch.spelling, batch.layout)
+
     def encode(self, batch: Batch) -> Encoded:
         """Texts -> the states of their words."""
-        if isinstance(self.embedding, WordEmbedding):
-            return self.encode_words(self.embedding(batch.words))
-        if isinstance(self.embedding, BaseEmbedding):
-            words, texts = self.embedding(batch.words, batch.spelling)
-            return replace(self.encode_words(words), cls=texts)
-        words, cls = self.embedding(batch.spelling, batch.layout)
+        words, cls = self.embed(batch)
         return replace(self.encode_words(words), cls=cls)
 
     def encode_words(self, words: Ragged) -> Encoded:
@@ -228,6 +231,10 @@ class Reader(TextModel):
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
         """What the model reads of texts or pairs."""
 
+    @abstractmethod
+    def read(self, encoded: Encoded) -> Tensor:
+        """The states of the words of a batch -> its outputs."""
+
     def remember(self, encoded: Sequence[Any]) -> None:
         """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
         if isinstance(self.embedding, PretrainedEmbedding):
@@ -257,6 +264,9 @@ class TextReader(Reader):
 
     def forward(self, batch: Batch) -> Tensor:
         """Texts -> `[texts, outputs]`, without the say of an expert."""
-        encoded = self.encode(batch)
+        return self.read(self.encode(batch))
+
+    def read(self, encoded: Encoded) -> Tensor:
+        """The states of the words -> `[texts, outputs]`."""
         outputs = self.head(self.readout(encoded))
         return outputs if self.probe is None else outputs + self.probe(encoded.cls)

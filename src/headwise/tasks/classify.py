@@ -1,5 +1,6 @@
 """Classification: one of several labels for each text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from headwise.features.vectors import Coverage, WordVectors
 from headwise.linear.baseline import NAME, fit_baseline
 from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
+from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, new_text_model, text_defaults
 from headwise.train.classification import finish_labels_again
@@ -51,6 +53,9 @@ class Classify(LabelTask):
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         finish_labels_again(objective, finished)
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_labels(model, model.encoded(items))
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = (

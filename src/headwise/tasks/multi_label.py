@@ -1,6 +1,6 @@
 """Multi-label classification: any number of labels for each text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from headwise.linear.one_vs_rest import NAME, fit_label_set_baseline
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.predictions.label_sets import LabelSetPredictor
+from headwise.report.explanation import Explanation, explain_label_sets
 from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
@@ -94,6 +95,9 @@ class MultiLabel(Task):
         found = label_set_scores(scores, linear.thresholds, targets, model.labels)
         difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
         return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_label_sets(model, model.encoded(items))
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many

@@ -1,6 +1,6 @@
 """NumberTask: what the tasks have in common that give an item a number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,7 @@ from headwise.features.vectors import Coverage, WordVectors
 from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.numbers import NumberPredictor
+from headwise.report.explanation import Explanation, explain_numbers
 from headwise.report.numbers import NumberEvaluation, evaluate_numbers
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet, reading_lines
@@ -48,6 +49,9 @@ class NumberTask(Task):
 
     def judge(self, model: Any, items: Any) -> NumberEvaluation:
         return evaluate_numbers(model, items, self.targets(items))
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_numbers(model, model.encoded(items))
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and the numbers of the test items by it."""

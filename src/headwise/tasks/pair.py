@@ -1,5 +1,6 @@
 """Classification of text pairs: paraphrase or not, entailment, an answer to a question."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from headwise.features.vectors import Coverage, WordVectors
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
+from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, new_text_model, text_defaults
 from headwise.train.fit import label_names, targets_of
@@ -37,6 +39,9 @@ class PairLabels(LabelTask):
     ) -> tuple[Any, Coverage | None]:
         labels = label_names(item.label for item in parts.train)
         return new_text_model(lambda words: PairModel(recipe.model, words, labels), parts, recipe, vectors)
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_labels(model, model.encoded(items))
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))

@@ -22,6 +22,7 @@ from headwise.features.vectors import Coverage, WordVectors
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.predictions.predictor import Predictor
+from headwise.report.explanation import Explanation
 from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet
@@ -208,6 +209,14 @@ class Task(ABC):
     @abstractmethod
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
         """What is wrong, in words."""
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        """Which words made a model say what it says of items.
+
+        Raises:
+            ConfigError: What such models say is not explained.
+        """
+        raise ConfigError(f"what {self.title}s say is not explained yet; headwise predict shows it")
 
     # Files to judge and to predict --------------------------------------------------------------------
 

@@ -96,10 +96,7 @@ class BaseEmbedding(nn.Module):
             ids: Numbers of the words in the vocabulary, `[total]`.
             pieces: What `prepare` made of each text.
         """
-        vectors, weights = self._words(pieces, ids.layout)
-        if self.vectors is not None:
-            known = (ids.values > 0)[:, None]
-            vectors = vectors + torch.where(known, self.vectors(ids.values), 0.0)
+        vectors, weights = self._words(pieces, ids)
         if self.training and self.config.word_dropout > 0:
             kept = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * kept
@@ -107,7 +104,22 @@ class BaseEmbedding(nn.Module):
         read = self.dropout(self.norm(vectors))
         return ids.with_values(read if self.project is None else self.project(read)), means
 
-    def _words(self, pieces: Sequence[Pieces], layout: Layout) -> tuple[Tensor, Tensor]:
+    def addends(self, ids: Ragged, pieces: Sequence[Pieces], *, trained: bool = True) -> Tensor:
+        """What each word adds to the vector of its text, `[total, size]`.
+
+        Args:
+            ids: As for `forward`.
+            pieces: Likewise.
+            trained: With what training has added to the base; `texts` is without.
+        """
+        vectors, weights = self._words(pieces, ids if trained else ids.layout)
+        own = ids.with_values(vectors * weights[:, None])
+        lengths = own.sum().norm(dim=-1).clamp_min(1e-12)
+        return own.values / lengths[ids.layout.text_of, None]
+
+    def _words(self, pieces: Sequence[Pieces], ids: Ragged | Layout) -> tuple[Tensor, Tensor]:
+        """The vectors of words and their weights; with word numbers, corrections are added."""
+        layout = ids.layout if isinstance(ids, Ragged) else ids
         if tuple(len(own) for own in pieces) != layout.sizes:
             raise ValueError(f"texts of {[len(own) for own in pieces]} words do not fit {layout!r}")
         device = self.values.device
@@ -120,6 +132,9 @@ class BaseEmbedding(nn.Module):
         if len(rows) > len(lengths):
             total = torch.zeros(len(lengths), found.shape[1], device=device).index_add_(0, places, found)
             vectors = total / lengths[:, None]
+        if self.vectors is not None and isinstance(ids, Ragged):
+            known = (ids.values > 0)[:, None]
+            vectors = vectors + torch.where(known, self.vectors(ids.values), 0.0)
         return vectors, torch.from_numpy(all_of.weights).to(device)
 
     def texts(self, pieces: Sequence[Pieces], batch: int = 1024) -> np.ndarray:

@@ -1,0 +1,129 @@
+"""`headwise explain`: which words made a model say what it says."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from rich.padding import Padding
+from rich.text import Text
+
+from headwise.cli.console import note, visible
+from headwise.cli.console import output as console
+from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import given
+from headwise.cli.predict import ReadFlags, check_file
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.report.explanation import Explanation
+
+_FORMS = {".jsonl": "jsonl", ".html": "html"}
+_MARKS = ("", "", "underline", "bold underline")  # beside colours, which not everybody sees
+_BACKGROUNDS = {1: ("", "on #10345f", "on #174f94", "on #1f6fd0"), -1: ("", "on #4a2708", "on #7a3f0c", "on #b35c12")}
+
+
+def explain(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    pipeline: str | None = None,
+    device: str = "auto",
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    read: ReadFlags = None,
+) -> int:
+    """Show which words made a model say what it says of the texts of a file.
+
+    Every word has a share of the label's margin (its log-odds): what speaks for the label is blue, what
+    speaks against it orange. The shares of all words and a rest that belongs to none add up to the margin.
+
+    Args:
+        model: Folder of the model.
+        file: A csv, tsv or jsonl file, or one text a line, compressed or not; "-" is standard input.
+        output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
+            characters and the share of every word. The terminal by default.
+        json: Write one JSON object a line to standard output.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        overwrite: Replace an output that exists.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    from headwise.predictions.file import choose_form, open_output  # with these comes torch
+    from headwise.verbs.explain import explain_file
+    from headwise.verbs.predict import check_output
+
+    check_file(model, file, "explain")
+    form = "jsonl" if json else choose_form(output, None, _FORMS, "terminal")
+    if output is not None:
+        check_output(output, file, resume=False, overwrite=overwrite)
+    keep_freed_memory()
+    found = explain_file(
+        model, file, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
+    )
+    if form == "terminal":
+        _show(found)
+        return 0
+    with open_output(output) as target:
+        for piece in _pieces(found, form, model):
+            target.write(piece.encode("utf-8", "surrogatepass"))
+    if output is not None:
+        note(f"the explanations are in {output}")
+    return 0
+
+
+def _pieces(found: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
+    """What is written, one explanation at a time."""
+    from headwise.predictions.file import json_text
+    from headwise.report.page import escaped, page
+
+    if form == "jsonl":
+        for line, own in found:
+            yield json_text({"line": line, **own.to_json()}) + "\n"
+        return
+    title, gap = f"Why {model.name} says what it says", "<!-- explanations -->"
+    note = "What speaks for the label is blue and underlined, what speaks against it orange and dotted."
+    head, tail = page(title, f"<h1>{escaped(title)}</h1><p>{note}</p>{gap}").split(gap)
+    yield head
+    for _, own in found:
+        yield own.to_html() + "\n"
+    yield tail
+
+
+def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
+    """Explanations on a terminal: the text with its words marked, and the words that count most."""
+    out = console()
+    for line, own in found:
+        out.print(Text(f"{line}  {visible(own.head)}", style="bold"))
+        for text in _marked(own):
+            out.print(Padding(text, (0, 0, 0, 2)))
+        for title, words in (("for", own.first(5)), ("against", own.against(3))):
+            if words:
+                each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
+                out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
+        out.print(Padding(Text(f"margin {own.margin:+.2f}, of it without words {own.rest:+.2f}", "dim"), (0, 0, 1, 2)))
+
+
+def _marked(own: "Explanation") -> list[Text]:
+    """The texts with their words marked."""
+    found, strengths = [], own.strengths()
+    for side, text in enumerate(own.texts):
+        marked, last = Text(), 0
+        for word, strength in zip(own.words, strengths, strict=True):
+            if word.side == side:
+                level = min(int(abs(strength) * 4), 3)
+                style = f"{_MARKS[level]} {_BACKGROUNDS[1 if strength > 0 else -1][level]}".strip()
+                marked.append(visible(text[last : word.start]).replace("\n", " "))
+                marked.append(visible(word.word), style=style)
+                last = word.end
+        marked.append(visible(text[last:]))
+        found.append(marked)
+    return found

@@ -1,0 +1,181 @@
+"""Which words of a text a linear model goes by: its scores, divided exactly.
+
+A score is a sum over features. What a feature adds is divided between the places of the text where it
+occurs, and there between the words that it covers: a word pair has two, a run of characters one or, where
+the tokeniser cuts (`do n't`), several, each by its characters. What is left is the bias.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.features.ngrams import ngram_keys, ngram_owners, NgramVocabulary
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear import hashing
+from headwise.linear.expert import LinearExpert
+from headwise.linear.pair_expert import PairExpert
+from headwise.linear.text_features import LONGEST, SHORTEST
+from headwise.linear.text_model import LinearModel
+
+Shares = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
+    """What each word of a text adds to `toward @ scores` through its words, word pairs and characters,
+    `[words]`; the bias and the vectors are left out.
+
+    Args:
+        model: Gives scores of labels.
+        text: Any text, which the model's tokeniser cuts into words.
+        toward: What each label's score counts, `[classes]`.
+    """
+    tokenizer = get_tokenizer(model.tokenizer)
+    spans = tokenizer.spans(text)
+    shares, first = np.zeros(len(spans)), 0
+    for name, vocabulary in model.blocks.items():
+        weights = model.machine.weights[first : first + len(vocabulary)]
+        first += len(vocabulary)
+        if name == "words":
+            cut = hashing.SEPARATOR.join(tokenizer.words(text)).lower()
+            hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]))
+            if len(hashes) != max(2 * len(spans) - 1, 0):
+                raise ValueError("the words of a text hold the sign that is to separate them")
+        else:
+            lowered = text.lower()
+            codes, ends = hashing.codes_of([lowered])
+            hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
+        worth = _worth(hashes, vocabulary.keys, vocabulary.idf, weights, column_of(toward))
+        if name == "words":
+            shares += _of_words_and_pairs(worth, len(spans))
+        else:
+            shares += _of_characters(worth, text, lowered, spans)
+    return shares
+
+
+def vector_shares(model: LinearModel, addends: NDArray, toward: Shares) -> tuple[Shares, float]:
+    """What each word of a text adds to `toward @ scores` through the text's vector, `[words]`, and what
+    the mean takes away, which belongs to no word.
+
+    Args:
+        model: Reads vectors of texts.
+        addends: What each word adds to the text's vector, `[words, size]`.
+        toward: What each label's score counts, `[classes]`.
+    """
+    if model.scale is None:
+        raise ValueError("this linear model reads no vectors")
+    away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
+    line = model.machine.dense @ column_of(toward) * (model.scale.weight / max(np.linalg.norm(away), 1e-12))
+    return addends @ line, -float(model.scale.mean @ line)
+
+
+def column_of(toward: Shares) -> Shares:
+    """What the columns of a machine count: of two labels only the second has one (see `both`)."""
+    return toward[1:] / 2 - toward[:1] / 2 if len(toward) == 2 else toward
+
+
+def number_shares(expert: LinearExpert, words: Numbers, toward: Shares) -> Shares:
+    """The same for an expert that reads word numbers, `[words]`."""
+    vocabulary = _vocabulary(expert)
+    worth = _worth(
+        ngram_keys(words), vocabulary.keys, vocabulary.idf, expert.weights.cpu().numpy(), toward
+    )
+    return _to_owners(worth, ngram_owners(words), len(words))
+
+
+def pair_shares(expert: PairExpert, first: Numbers, second: Numbers, toward: Shares) -> tuple[Shares, Shares]:
+    """The same for an expert of pairs: what the words of both texts add, `[words]` each. What both have
+    is divided evenly; how the texts overlap as wholes belongs to no word."""
+    vocabulary = _vocabulary(expert)
+    size = len(vocabulary.keys)
+    common, only_first, only_second, whole = (
+        (expert.weights[group * size : (group + 1) * size].cpu().numpy() @ toward) for group in range(4)
+    )
+    a, b = (vocabulary.transform([words]).toarray()[0].astype(np.float64) for words in (first, second))
+    both = np.minimum(a, b) * common / 2
+    values = (
+        both + np.maximum(a - b, 0) * only_first,
+        both + np.maximum(b - a, 0) * only_second + b * whole,
+    )
+    found = []
+    for words, worth in zip((first, second), values, strict=True):
+        places, known, counts = _features(ngram_keys(words), vocabulary.keys)
+        each = np.where(known, worth[places] / counts, 0.0) if size else np.zeros(len(places))
+        found.append(_to_owners(each, ngram_owners(words), len(words)))
+    return found[0], found[1]
+
+
+def _vocabulary(expert: LinearExpert) -> NgramVocabulary:
+    return NgramVocabulary(expert.keys.cpu().numpy(), expert.idf.cpu().numpy())
+
+
+def _features(keys: NDArray, known: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:
+    """Of each occurrence: the number of its feature (0 if unknown), whether it is known, and how often the
+    text has it."""
+    places = np.searchsorted(known, keys)
+    found = places < len(known)
+    found[found] = known[places[found]] == keys[found]
+    places = np.where(found, places, 0)
+    _, inverse, counts = np.unique(np.where(found, places, -1), return_inverse=True, return_counts=True)
+    return places, found, counts[inverse.reshape(-1)]
+
+
+def _worth(keys: NDArray, known: NDArray, idf: NDArray, weights: NDArray, columns: Shares) -> Shares:
+    """What each occurrence of a feature adds: TF-IDF with logarithmic counts and length 1, times the
+    weight, divided by how often it occurs."""
+    if not len(known) or not len(keys):
+        return np.zeros(len(keys))
+    places, found, counts = _features(keys, known)
+    values = np.where(found, (np.log(counts) + 1) * idf[places], 0.0)
+    length = np.sqrt((values**2 / counts).sum())
+    if length == 0:
+        return np.zeros(len(keys))
+    return values / counts / length * (weights[places] @ columns)
+
+
+def _to_owners(worth: Shares, owners: Numbers, words: int) -> Shares:
+    """Halves for the two words of each occurrence, `owners` `[occurrences, 2]`."""
+    return np.bincount(owners.ravel(), weights=np.repeat(worth / 2, 2), minlength=words)
+
+
+def _of_words_and_pairs(worth: Shares, words: int) -> Shares:
+    """`hashing.word_hashes` gives each word, and after it the pair that it ends."""
+    owners = np.zeros((len(worth), 2), dtype=np.int64)
+    owners[1::2] = np.arange(1, max(words, 1))[:, None]
+    owners[2::2] = np.arange(1, max(words, 1))[:, None] - (1, 0)
+    return _to_owners(worth, owners, words)
+
+
+def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int, int]]) -> Shares:
+    """`hashing.character_hashes` goes through the runs of each word; the blanks beside it get nothing."""
+    shares = np.zeros(len(lowered) + 1)
+    done = position = 0
+    for word in lowered.split():
+        position = lowered.index(word, position)
+        begins, ends = _runs(len(word) + 2)
+        each = worth[done : done + len(begins)] / (ends - begins)
+        shares[position : position + len(word) + 1] += np.bincount(begins, each, len(word) + 1)
+        shares[position : position + len(word) + 1] -= np.bincount(ends, each, len(word) + 1)
+        done, position = done + len(begins), position + len(word)
+    of_characters = shares.cumsum()[:-1]
+    sizes = [len(character.lower()) for character in text] if len(lowered) != len(text) else None
+    owner = np.full(len(text), -1, dtype=np.int64)
+    for number, (start, end) in enumerate(spans):
+        owner[start:end] = number
+    owner = owner if sizes is None else np.repeat(owner, sizes)
+    owned = owner >= 0
+    return np.bincount(owner[owned], weights=of_characters[owned], minlength=len(spans))
+
+
+@lru_cache(maxsize=64)
+def _runs(size: int) -> tuple[Numbers, Numbers]:
+    """Where the runs of characters of a word begin and end, `size` with a blank on either side, counted
+    without the blanks."""
+    runs = [
+        (max(begin - 1, 0), min(begin - 1 + length, size - 2))
+        for begin in range(size)
+        for length in range(SHORTEST, min(LONGEST, size - begin) + 1)
+    ]
+    begins, ends = np.array(runs, dtype=np.int64).T
+    return begins, ends

@@ -1,0 +1,198 @@
+"""Explanations: which words made a model say what it says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from headwise.report.page import escaped, page
+from headwise.report.shares import divide
+
+
+@dataclass(frozen=True)
+class WordShare:
+    """What a word adds to the margin.
+
+    Attributes:
+        word: As it stands in the text.
+        start: Its first character in the text.
+        end: The character after its last.
+        share: Positive where it speaks for what is said, negative where it speaks against it.
+        parts: The same by the parts of the model: `encoder`, `base`, `expert`.
+        side: In which of the texts it stands: 0, or 1 for the second of a pair.
+    """
+
+    word: str
+    start: int
+    end: int
+    share: float
+    parts: Mapping[str, float]
+    side: int = 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a model says something of an item.
+
+    Attributes:
+        item: The number of the item among those that were asked about, from 0.
+        texts: Its text, or both of a pair.
+        said: What is explained: a label, or a number as it is written.
+        probability: Of the label; None for a number.
+        margin: How far the label is ahead: its calibrated log-odds against the others, each of which
+            counts as much as it is probable beside the rest of them (`explain_labels`). Of a number, how
+            far it is above the mean of the training.
+        rest: What belongs to no word: `margin` less all shares.
+        words: What each word adds, in the order of the text.
+    """
+
+    item: int
+    texts: tuple[str, ...]
+    said: str
+    probability: float | None
+    margin: float
+    rest: float
+    words: tuple[WordShare, ...]
+
+    def first(self, count: int = 3) -> list[tuple[str, float]]:
+        """The words that speak for it most, each with all places where it stands, and what they add."""
+        return self._ranked(count, 1)
+
+    def against(self, count: int = 3) -> list[tuple[str, float]]:
+        """The words that speak against it most, likewise."""
+        return self._ranked(count, -1)
+
+    def _ranked(self, count: int, sign: int) -> list[tuple[str, float]]:
+        sums: dict[str, float] = {}
+        for own in self.words:
+            sums[own.word] = sums.get(own.word, 0.0) + own.share
+        found = sorted(sums.items(), key=lambda pair: -sign * pair[1])[:count]
+        return [(word, share) for word, share in found if sign * share > 0]
+
+    @property
+    def head(self) -> str:
+        """What is said, and with which probability."""
+        return self.said if self.probability is None else f"{self.said} {100 * self.probability:.1f} %"
+
+    def strengths(self) -> list[float]:
+        """How strongly each word is marked, from -1 to 1, where 1 is the strongest of the text."""
+        most = max((abs(own.share) for own in self.words), default=0.0) or 1.0
+        return [own.share / most for own in self.words]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        paired = len(self.texts) > 1
+        return {
+            **({"texts": list(self.texts)} if paired else {"text": self.texts[0]}),
+            "said": self.said,
+            **({} if self.probability is None else {"probability": self.probability}),
+            "margin": self.margin,
+            "rest": self.rest,
+            "words": [
+                {
+                    "word": own.word,
+                    **({"text": own.side + 1} if paired else {}),
+                    "start": own.start,
+                    "end": own.end,
+                    "share": own.share,
+                    **own.parts,
+                }
+                for own in self.words
+            ],
+        }
+
+    def to_html(self) -> str:
+        """A piece of a page: what is said, and the text with its words marked. Everything is escaped."""
+        strengths, texts = self.strengths(), []
+        for side, text in enumerate(self.texts):
+            pieces, last = [], 0
+            for own, strength in zip(self.words, strengths, strict=True):
+                if own.side == side:
+                    pieces += [escaped(text[last : own.start]), _marked(own, strength)]
+                    last = own.end
+            texts.append(f'<p class="hw-text">{"".join(pieces)}{escaped(text[last:])}</p>')
+        return f'<article class="hw-why"><h3>{escaped(self.head)}</h3>{"".join(texts)}</article>'
+
+    def _repr_html_(self) -> str:
+        return page("", self.to_html(), whole=False)
+
+
+def _marked(own: WordShare, strength: float) -> str:
+    word = escaped(own.word)
+    if abs(strength) < 0.05:
+        return word
+    kind = "for" if strength > 0 else "against"
+    return f'<mark class="hw-{kind}" style="--s:{abs(strength):.2f}" title="{own.share:+.2f}">{word}</mark>'
+
+
+def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+    """Why a classifier of texts or pairs gives each the label that it gives it.
+
+    The margin of the label y is `z_y - sum_k q_k z_k` with the calibrated logits z and the probability q_k
+    of each other label among the others: of two labels the difference of their logits, that is, the
+    log-odds.
+    """
+    logits = model.logits(encoded).astype(np.float64) / model.temperature
+    rows, chosen = np.arange(len(logits)), logits.argmax(axis=1)
+    others = logits.copy()
+    others[rows, chosen] = -np.inf
+    toward = -softmax(others, axis=1)
+    toward[rows, chosen] = 1.0
+    chances = np.exp(log_softmax(logits, axis=1))[rows, chosen]
+    margins = (toward * logits).sum(axis=1)
+    said = [model.labels[number] for number in chosen]
+    return _explained(model, encoded, rows, said, chances.tolist(), margins, toward / model.temperature)
+
+
+def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+    """Why a model gives texts each label that it gives them; where it gives none, why it does not give the
+    most probable one. The margin is the log-odds of the label."""
+    logits = model.logits(encoded).astype(np.float64) / model.temperature
+    probabilities = model.probabilities(model.temperature * logits)
+    given = model.given(probabilities)
+    none = ~given.any(axis=1)
+    given[none, logits[none].argmax(axis=1)] = True
+    items, labels = np.nonzero(given)
+    toward = np.eye(len(model.labels))[labels] / model.temperature
+    said = [model.labels[label] for label in labels]
+    chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
+    return _explained(model, [encoded[item] for item in items], items, said, chances, margins, toward)
+
+
+def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+    """Why a model gives texts or pairs their numbers."""
+    numbers = model.scores(encoded)
+    toward = np.full((len(numbers), 1), model.scale.deviation)
+    said = [f"{number:.4g}" for number in numbers]
+    away, items = numbers - model.scale.mean, np.arange(len(numbers))
+    return _explained(model, encoded, items, said, [None] * len(said), away, toward)
+
+
+def _explained(
+    model: Any,
+    encoded: Sequence[Any],
+    items: np.ndarray,
+    said: Sequence[str],
+    chances: Sequence[float | None],
+    margins: np.ndarray,
+    toward: np.ndarray,
+) -> list[Explanation]:
+    cut, found = model.features.tokenizer.spans, []
+    for number, parts in enumerate(divide(model, encoded, toward)):
+        own = encoded[number]
+        sides = (own,) if hasattr(own, "text") else (own.first, own.second)
+        spans = [(side, *span) for side, text in enumerate(sides) for span in cut(text.text)]
+        words = []
+        for place, (side, start, end) in enumerate(spans):
+            # A text that is too long may be cut short for the encoder.
+            each = {name: float(own[place]) if place < len(own) else 0.0 for name, own in parts.items()}
+            word = sides[side].text[start:end]
+            words.append(WordShare(word, start, end, sum(each.values()), each, side))
+        margin = float(margins[number])
+        rest = margin - sum(word.share for word in words)
+        texts = tuple(text.text for text in sides)
+        item, chance = int(items[number]), chances[number]
+        found.append(Explanation(item, texts, said[number], chance, margin, rest, tuple(words)))
+    return found

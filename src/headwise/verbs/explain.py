@@ -1,0 +1,50 @@
+"""Why a model says what it says of a file, of any size."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from headwise.config import from_dict
+from headwise.data.chunks import in_chunks
+from headwise.report.explanation import Explanation
+from headwise.tasks import find_task
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import open_model
+
+_CHUNK = 256  # items at a time
+
+
+def explain_file(
+    folder: Path | str,
+    file: Path | str,
+    *,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Listener = NOBODY,
+) -> Iterator[tuple[int, Explanation]]:
+    """The explanations of what a model says of every record of a file, in their order.
+
+    Args:
+        folder: The model's folder.
+        file: The file; "-" is standard input.
+        pipeline: See `headwise.verbs.models.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Yields:
+        The line of each record, and one explanation; there may be several of a record, or none.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
+    """
+    model, reading = open_model(folder, device, pipeline), dict(reading or {})
+    task = find_task(model.config.task)
+    kind = task.kind_for(model.config)
+    rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
+    for line in rows.notes:
+        listener.note(line)
+    for chunk in in_chunks(rows, _CHUNK):
+        for found in task.explain(model, [row.item for row in chunk]):
+            yield chunk[found.item].line, found
