@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _FORMS = {".jsonl": "jsonl", ".html": "html"}
 _MARKS = ("", "", "underline", "bold underline")  # beside colours, which not everybody sees
-_BACKGROUNDS = {1: ("", "on #10345f", "on #174f94", "on #1f6fd0"), -1: ("", "on #4a2708", "on #7a3f0c", "on #b35c12")}
+_BACKGROUNDS = {
+    1: ("", "on #10345f", "on #174f94", "on #1f6fd0"),
+    -1: ("", "on #4a2708", "on #7a3f0c", "on #b35c12"),
+}
 
 
 def explain(
@@ -109,7 +112,11 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
             if words:
                 each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
-        out.print(Padding(Text(f"margin {own.margin:+.2f}, of it without words {own.rest:+.2f}", "dim"), (0, 0, 1, 2)))
+        out.print(
+            Padding(
+                Text(f"margin {own.margin:+.2f}, of it without words {own.rest:+.2f}", "dim"), (0, 0, 1, 2)
+            )
+        )
 
 
 def _marked(own: "Explanation") -> list[Text]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.features.ngrams import ngram_keys, ngram_owners, NgramVocabulary
+from headwise.features.ngrams import NgramVocabulary, ngram_keys, ngram_owners
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import hashing
 from headwise.linear.expert import LinearExpert
@@ -78,13 +78,13 @@ def column_of(toward: Shares) -> Shares:
 def number_shares(expert: LinearExpert, words: Numbers, toward: Shares) -> Shares:
     """The same for an expert that reads word numbers, `[words]`."""
     vocabulary = _vocabulary(expert)
-    worth = _worth(
-        ngram_keys(words), vocabulary.keys, vocabulary.idf, expert.weights.cpu().numpy(), toward
-    )
+    worth = _worth(ngram_keys(words), vocabulary.keys, vocabulary.idf, expert.weights.cpu().numpy(), toward)
     return _to_owners(worth, ngram_owners(words), len(words))
 
 
-def pair_shares(expert: PairExpert, first: Numbers, second: Numbers, toward: Shares) -> tuple[Shares, Shares]:
+def pair_shares(
+    expert: PairExpert, first: Numbers, second: Numbers, toward: Shares
+) -> tuple[Shares, Shares]:
     """The same for an expert of pairs: what the words of both texts add, `[words]` each. What both have
     is divided evenly; how the texts overlap as wholes belongs to no word."""
     vocabulary = _vocabulary(expert)

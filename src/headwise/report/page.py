@@ -1,4 +1,4 @@
-"""A page that a browser opens by itself: no network, no scripts from elsewhere, light and dark, on paper."""
+"""A page that a browser opens by itself: no network, no foreign scripts, light and dark, on paper."""
 
 import re
 from html import escape
@@ -17,7 +17,8 @@ _STYLE = """\
 .hw mark { color: inherit; border-radius: 3px; padding: 0 1px; }
 .hw-for { background: rgb(var(--for) / calc(.1 + .5 * var(--s)));
   text-decoration: underline; text-decoration-thickness: calc(3px * var(--s)); text-underline-offset: 3px; }
-.hw-against { background: rgb(var(--against) / calc(.1 + .5 * var(--s))); text-decoration: underline dotted; }
+.hw-against { background: rgb(var(--against) / calc(.1 + .5 * var(--s)));
+  text-decoration: underline dotted; }
 .hw-why { border-top: 1px solid var(--line); }
 """
 _PAGE_STYLE = """\
@@ -49,4 +50,6 @@ def page(title: str, body: str, *, style: str = "", script: str = "", whole: boo
 
 def escaped(text: str) -> str:
     """Text as a page shows it, whatever markup it holds; characters that no page can hold are left out."""
-    return escape(re.sub(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]", "", text))
+    return escape(
+        re.sub(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]", "", text)
+    )

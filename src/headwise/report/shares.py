@@ -21,12 +21,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headwise.features.encoded_pairs import EncodedPair
 from headwise.linear.pair_expert import PairExpert
 from headwise.linear.shares import Shares, number_shares, pair_shares, text_shares, vector_shares
 from headwise.linear.text_expert import TextExpert
 from headwise.models.text_model import Reader
-from headwise.ragged import Ragged
 
 STEPS = 4
 """Points on the way at which the gradient is looked at (Gauss and Legendre's)."""
@@ -81,8 +79,8 @@ def encoder_shares(
             for own in ((nodes + 1) / 2, weights / 2)
         )
         wanted = torch.from_numpy(toward[places]).to(words.values).repeat(steps, 1)
-            means = words.mean()[copies.layout.text_of]
-            away = words.values - means
+        means = words.mean()[copies.layout.text_of]
+        away = words.values - means
         with torch.enable_grad():
             inner = (means + at * away).requires_grad_()
             states = model.encode_words(words.with_values(inner))
@@ -136,9 +134,8 @@ def _expert_shares(model: Any, encoded: Sequence[Any], toward: NDArray[np.float6
     linear = expert.linear_model()
     found = [text_shares(linear, text.text, line) for text, line in zip(encoded, toward, strict=True)]
     if expert.vectors:
-        adds = _each_text(
-            model, encoded, lambda batch: model.embedding.addends(batch.words, batch.spelling, trained=False)
-        )
+        read = lambda batch: model.embedding.addends(batch.words, batch.spelling, trained=False)  # noqa: E731
+        adds = _each_text(model, encoded, read)
         for own, addends, line in zip(found, adds, toward, strict=True):
             own[: len(addends)] += vector_shares(linear, addends, line)[0]
     return found

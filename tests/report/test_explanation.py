@@ -1,0 +1,45 @@
+"""Explanations as pages: text stays text."""
+
+from headwise.report.explanation import Explanation, WordShare
+from headwise.report.page import escaped, page
+
+TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
+
+
+def explanation() -> Explanation:
+    words = tuple(
+        WordShare(TEXT[start:end], start, end, share, {})
+        for start, end, share in ((0, 8, 1.0), (28, 29, -0.5), (30, 34, 0.01))
+    )
+    return Explanation(0, (TEXT,), "<b>", 0.75, 1.0, 0.49, words)
+
+
+def test_markup_stays_text():
+    html = explanation().to_html()
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert '<mark class="hw-for" style="--s:1.00" title="+1.00">&lt;script&gt;</mark>' in html
+    assert '<mark class="hw-against" style="--s:0.50" title="-0.50">&amp;</mark> fine[31m' in html
+
+
+def test_words_are_ranked_with_all_their_places():
+    words = tuple(
+        WordShare(word, n, n + 1, share, {})
+        for n, (word, share) in enumerate([("a", 0.4), ("b", 0.5), ("a", 0.3), ("c", -1.0)])
+    )
+    own = Explanation(0, ("abac",), "x", None, 1.0, 0.8, words)
+    assert [word for word, _ in own.first()] == ["a", "b"]
+    assert own.against() == [("c", -1.0)]
+    assert own.head == "x"
+
+
+def test_a_page_is_whole_by_itself():
+    html = page("<title>", explanation().to_html())
+    assert "<title>&lt;title&gt;</title>" in html
+    assert "http" not in html
+    assert "src=" not in html
+    assert explanation()._repr_html_().startswith('<div class="hw"><style>')
+
+
+def test_what_no_page_can_hold_is_left_out():
+    assert escaped("a\x00\ud800\ufffeb") == "ab"

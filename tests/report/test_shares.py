@@ -1,0 +1,54 @@
+"""Integrated gradients: complete, alike in any company, of pairs too."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.data.pair import Pair
+from headwise.encoders import MSTransformerConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
+from headwise.models.pair_model import PairModel
+from headwise.report.shares import encoder_shares
+
+WORDS = [f"w{i}" for i in range(20)]
+LABELS = ["bad", "good", "mixed"]
+
+
+def made(kind):
+    torch.manual_seed(0)
+    encoder = MSTransformerConfig(width=12, heads=3, head_size=4, layers=2)
+    task = "pair" if kind is PairModel else "classify"
+    config = ModelConfig(task=task, words=WordConfig(vector_size=12), encoder=encoder)
+    model = kind(config, Vocabulary.build([WORDS]), LABELS)
+    for parameter in model.parameters():
+        parameter.data += 0.02 * torch.randn_like(parameter)
+    return model.eval()
+
+
+def some(texts: int, seed: int = 0) -> list[str]:
+    random = np.random.default_rng(seed)
+    return [" ".join(random.choice(WORDS, random.integers(0, 9))) for _ in range(texts)]
+
+
+@pytest.mark.parametrize("kind", [Model, PairModel])
+def test_complete_and_alike_in_any_company(kind):
+    model = made(kind)
+    firsts, seconds = some(7), some(7, 1)
+    items = [Pair(*both) for both in zip(firsts, seconds, strict=True)] if kind is PairModel else firsts
+    encoded = model.encoded(items)
+    toward = np.random.default_rng(2).normal(size=(7, 3))
+    shares = encoder_shares(model, encoded, toward, steps=256)
+    assert [len(own) for own in shares] == [len(own) for own in encoded]
+    with torch.no_grad():
+        batch = model.collate(encoded)
+        words, _ = model.embed(batch)
+        flat = words.mean()[batch.layout.text_of]
+        states = model.encode_words(words.with_values(flat))
+        start = model.read(states).numpy()
+    expected = ((model.outputs_of(encoded) - start) * toward).sum(axis=1)
+    np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.003)
+    alone = encoder_shares(model, encoded[3:4], toward[3:4], steps=256)[0]
+    np.testing.assert_allclose(alone, shares[3], atol=1e-5)
