@@ -1,11 +1,12 @@
-"""How faithful explanations are: what the removal of the three words named first does to a prediction, beside
-LIME (package `lime`, 1,000 samples; `pip install lime`) and three words at random.
+"""How faithful explanations are: what the removal of the three words named first does to a prediction.
+
+Beside it LIME (package `lime`, 1,000 samples; `pip install lime`), and three words at random.
 
     python benchmarks/explain.py emotion books            # trains a model of each, with the defaults
     python benchmarks/explain.py helpdesk --alone         # the encoder alone: no base, no expert
     python benchmarks/explain.py emotion --model FOLDER   # with a model that there is
 
-A word is removed at all places where it stands, and both sides cut texts into the same words. Needs the data
+A word is removed at all places where it stands, and both cut texts into the same words. Needs the data
 folder (HEADWISE_DATA, default ../shared/data), but for the help desk.
 """
 
@@ -16,8 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from default_sets import load
 
+from default_sets import load
 from headwise import TextClassifier
 from headwise.report.explanation import explain_labels
 
@@ -109,7 +110,9 @@ def main() -> None:
             classifier.fit(list(data.train.items), list(data.train.labels))
         chosen = np.random.default_rng(0).permutation(len(data.test))[:TEXTS]
         texts = [data.test.items[number] for number in chosen]
-        print(json.dumps({"set": name, "alone": asked.alone, **compare(classifier.model_, texts)}), flush=True)
+        print(
+            json.dumps({"set": name, "alone": asked.alone, **compare(classifier.model_, texts)}), flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"[|<>;&]|\bprintf\b")
-NEEDS_MODEL = ("predicting.md", "model-folder.md")
+NEEDS_MODEL = ("predicting.md", "model-folder.md", "explaining.md")
 
 
 def read(page: str) -> str:

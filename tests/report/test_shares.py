@@ -49,6 +49,6 @@ def test_complete_and_alike_in_any_company(kind):
         states = model.encode_words(words.with_values(flat))
         start = model.read(states).numpy()
     expected = ((model.outputs_of(encoded) - start) * toward).sum(axis=1)
-    np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.003)
+    np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.01)
     alone = encoder_shares(model, encoded[3:4], toward[3:4], steps=256)[0]
     np.testing.assert_allclose(alone, shares[3], atol=1e-5)

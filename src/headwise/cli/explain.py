@@ -15,7 +15,8 @@ from headwise.cli.console import note, visible
 from headwise.cli.console import output as console
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
-from headwise.cli.predict import ReadFlags, check_file
+from headwise.cli.predict import check_file
+from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
 
@@ -40,9 +41,10 @@ def explain(
     pipeline: str | None = None,
     device: str = "auto",
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    read: ReadFlags = None,
+    # Files to explain may have labels, but they are not used.
+    read: section_flags("data", {"label_column", "label_columns"}) = None,
 ) -> int:
-    """Show which words made a model say what it says of the texts of a file.
+    """Show which words made a model say what it says.
 
     Every word has a share of the label's margin (its log-odds): what speaks for the label is blue, what
     speaks against it orange. The shares of all words and a rest that belongs to none add up to the margin.

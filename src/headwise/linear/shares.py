@@ -33,7 +33,7 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
     """
     tokenizer = get_tokenizer(model.tokenizer)
     spans = tokenizer.spans(text)
-    shares, first = np.zeros(len(spans)), 0
+    shares, first, lowered = np.zeros(len(spans)), 0, text.lower()
     for name, vocabulary in model.blocks.items():
         weights = model.machine.weights[first : first + len(vocabulary)]
         first += len(vocabulary)
@@ -43,7 +43,6 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
             if len(hashes) != max(2 * len(spans) - 1, 0):
                 raise ValueError("the words of a text hold the sign that is to separate them")
         else:
-            lowered = text.lower()
             codes, ends = hashing.codes_of([lowered])
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
         worth = _worth(hashes, vocabulary.keys, vocabulary.idf, weights, column_of(toward))
@@ -136,7 +135,8 @@ def _worth(keys: NDArray, known: NDArray, idf: NDArray, weights: NDArray, column
 
 def _to_owners(worth: Shares, owners: Numbers, words: int) -> Shares:
     """Halves for the two words of each occurrence, `owners` `[occurrences, 2]`."""
-    return np.bincount(owners.ravel(), weights=np.repeat(worth / 2, 2), minlength=words)
+    halves = np.bincount(owners.ravel(), weights=np.repeat(worth / 2, 2), minlength=words)
+    return halves.astype(np.float64)
 
 
 def _of_words_and_pairs(worth: Shares, words: int) -> Shares:
@@ -165,7 +165,8 @@ def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int
         owner[start:end] = number
     owner = owner if sizes is None else np.repeat(owner, sizes)
     owned = owner >= 0
-    return np.bincount(owner[owned], weights=of_characters[owned], minlength=len(spans))
+    found = np.bincount(owner[owned], weights=of_characters[owned], minlength=len(spans))
+    return found.astype(np.float64)
 
 
 @lru_cache(maxsize=64)

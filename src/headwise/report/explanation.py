@@ -142,7 +142,7 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     toward[rows, chosen] = 1.0
     chances = np.exp(log_softmax(logits, axis=1))[rows, chosen]
     margins = (toward * logits).sum(axis=1)
-    said = [model.labels[number] for number in chosen]
+    said = [model.labels[number] for number in chosen.tolist()]
     return _explained(model, encoded, rows, said, chances.tolist(), margins, toward / model.temperature)
 
 
@@ -156,7 +156,7 @@ def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     given[none, logits[none].argmax(axis=1)] = True
     items, labels = np.nonzero(given)
     toward = np.eye(len(model.labels))[labels] / model.temperature
-    said = [model.labels[label] for label in labels]
+    said = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
     return _explained(model, [encoded[item] for item in items], items, said, chances, margins, toward)
 

@@ -31,7 +31,7 @@ STEPS = 4
 _TOKENS = 16_384  # words at a time, all steps together
 
 
-def divide(model: Reader, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[dict[str, Shares]]:
+def divide(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[dict[str, Shares]]:
     """What each word adds to `toward @ logits`, by the parts of the model that have a say.
 
     Args:
