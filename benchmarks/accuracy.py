@@ -1,25 +1,25 @@
 """Accuracy on the papers' data sets, beside the papers' figures.
 
-    python benchmarks/accuracy.py                          # everything: MTL-16 (4 domains, 3 seeds), SST-5
+    python benchmarks/accuracy.py                          # everything: MTL-16, SST-5 and SST-2, 3 seeds
     python benchmarks/accuracy.py --only mtl16/MR          # one data set
     python benchmarks/accuracy.py --systems ms-transformer --seeds 1
     python benchmarks/accuracy.py --table                  # only print what has been measured
 
-Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is cached by its whole
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
 chosen on dev only; the test texts are read once for each run.
 """
 
-import argparse
 import sys
-import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 
-from accuracy_tables import print_tables, save_summary
+from accuracy_tables import print_tables
+from classifying import LINEAR, Classifying, Task
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
@@ -29,85 +29,108 @@ from headwise.data.parts import Parts
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
 from headwise.features.parse_files import read_parses
-from headwise.features.vectors import WordVectors, load_vectors
 from headwise.linear.baseline import fit_baseline
-from headwise.memory import keep_freed_memory
-from headwise.recipe import build_recipe, read_recipe
-from headwise.report.labels import evaluate_labels
-from headwise.tasks import find_task
-from headwise.train.classification import ClassificationObjective
-from headwise.train.fit import fit, label_names, targets_of
-from headwise.train.label_expert import add_expert
-from runs import (
-    CACHE,
-    DATA,
-    HERE,
-    Found,
-    Layers,
-    Result,
-    Run,
-    cached_run,
-    collect,
-    jobs,
-    judged,
-    recipe_of,
-    show_epochs,
-)
+from headwise.recipe import read_recipe
+from runs import DATA, Found, Layers
 
-SUMMARY = HERE / "results" / "accuracy.json"
-VECTORS = "vectors/reviews_300d.txt.gz"
-LINEAR = "tfidf-svm"
-SYSTEMS = (
-    "ms-transformer",
-    "ms-san",
-    "star-transformer",
-    "bp-transformer",
-    "set-transformer",
-    "transformer",
-    "bilstm",
-    "disan",
-    LINEAR,
-)  # "ms-full-windows" is an ablation of the first
-SYNTAX = ("ms-san",)  # these go by dependency trees
-PARTS = ("train", "dev", "test")
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 
-# Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 3 (Qi et al. 2020),
+# Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 1 (Qi et al. 2020),
 # Star-Transformer (Guo et al. 2019), BP-Transformer (Ye et al. 2019), DiSAN (Shen et al. 2018).
-PAPER = {
-    "mtl16/apparel": {"ms-transformer": 87.25, "transformer": 82.25},
-    "mtl16/books": {"ms-transformer": 85.25, "transformer": 81.50},
-    "mtl16/dvd": {"ms-transformer": 86.25, "transformer": 77.75},
-    "mtl16/MR": {"ms-transformer": 79.25, "transformer": 77.25},
+_COLUMNS = ("ms-transformer", "transformer", "bilstm", "s-lstm")
+_MTL = {
+    "apparel": (87.25, 82.25, 86.05, 85.75),
+    "baby": (85.50, 84.50, 84.51, 86.25),
+    "books": (85.25, 81.50, 82.12, 83.44),
+    "camera_photo": (89.00, 86.00, 87.05, 90.02),
+    "dvd": (86.25, 77.75, 83.71, 85.52),
+    "electronics": (86.50, 81.50, 82.51, 83.25),
+    "health_personal_care": (87.50, 83.50, 85.52, 86.50),
+    "imdb": (84.25, 82.50, 86.02, 87.15),
+    "kitchen_housewares": (85.50, 83.00, 82.22, 84.54),
+    "magazines": (91.50, 89.50, 92.52, 93.75),
+    "MR": (79.25, 77.25, 75.73, 76.20),
+    "music": (82.00, 79.00, 78.74, 82.04),
+    "software": (88.50, 85.25, 86.73, 87.75),
+    "sports_outdoors": (85.75, 84.75, 84.04, 85.75),
+    "toys_games": (87.50, 82.00, 85.72, 85.25),
+    "video": (90.00, 84.25, 84.73, 86.75),
+}
+PAPER = {f"mtl16/{domain}": dict(zip(_COLUMNS, own, strict=True)) for domain, own in _MTL.items()} | {
     "sst5": {
         "ms-transformer": 51.9,
         "ms-san": 53.5,
         "star-transformer": 52.9,
         "bp-transformer": 52.71,
         "transformer": 50.4,
+        "bilstm": 49.8,
         "disan": 51.7,
     },
+    "sst2": {"ms-san": 88.6},
 }
 
 
-@dataclass(frozen=True)
-class Task:
-    """A data set with its three parts."""
+class Accuracy(Classifying):
+    """Texts, each with one label."""
 
-    name: str
-    train: list[Example]
-    dev: list[Example]
-    test: list[Example]
+    name, kind, unit = "accuracy", "classify", "texts"
+    paper = PAPER
+    systems = (
+        "ms-transformer",
+        "ms-san",
+        "star-transformer",
+        "bp-transformer",
+        "set-transformer",
+        "transformer",
+        "bilstm",
+        "disan",
+        LINEAR,
+    )
+    more = ("ms-full-windows",)  # an ablation of the first
+    vectors = "vectors/reviews_300d.txt.gz"
 
-    @property
-    def leaked(self) -> np.ndarray:
-        """`[test texts]`: whether the text also occurs in training or dev (but for case and spaces)."""
-        seen = {normal_text(example.text) for example in (*self.train, *self.dev)}
-        return np.array([normal_text(example.text) in seen for example in self.test])
+    def load(self, task: str) -> Task:
+        if task.startswith("sst"):
+            options = ReadOptions(format="sst")
+            three = [read(f"sst/trees/{p}.txt.gz", f"sst/{p}", options) for p in ("train", "dev", "test")]
+            if task == "sst2":  # without the neutral ones
+                three = [
+                    [replace(e, label=str(int(e.label or "") // 3)) for e in part if e.label != "2"]
+                    for part in three
+                ]
+        else:
+            options = ReadOptions(format="label-text", encoding_errors="replace")
+            train, test = (
+                read(f"{task}.task.{part}.gz", f"{task}.task.{part}", options) for part in ("train", "test")
+            )
+            split = split_examples(train, DEV_TEXTS, 0, DEV_SEED, path=task)
+            three = [split.train, split.dev, test]
+        train, dev, test = three
+        seen = {normal_text(example.text) for example in (*train, *dev)}
+        leaked = np.array([normal_text(example.text) in seen for example in test])
+        return Task(Parts(KINDS["classify"], *three), leaked)
 
+    def layers(self, task: str, system: str) -> Layers:
+        if system == LINEAR:
+            return []
+        recipes = {"sst2": "sst5"}.get(task, task.split("/")[0])  # both have the same
+        named = read_recipe(Path(f"{recipes}-{system}"))
+        return [named, {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}]
 
-SST = ReadOptions(format="sst")
-MTL = ReadOptions(format="label-text", encoding_errors="replace")
+    def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Callable[[list[Any]], np.ndarray]:
+        train, dev = (([own.text for own in items], labels) for items, labels in parts)
+        model = fit_baseline(train, dev, tokenizer="whitespace")
+        assert model is not None
+        return lambda items: model.predict([own.text for own in items])
+
+    def reads_trees(self, system: str) -> bool:
+        return system == "ms-san"
+
+    def bare(self, item: Example) -> Example:
+        return replace(item, heads=None)
+
+    def show(self, found: Found) -> None:
+        print_tables(found, PAPER)
 
 
 def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
@@ -122,131 +145,5 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     return [e if own else replace(e, heads=None) for e, own in zip(examples, fits, strict=True)]
 
 
-def load_task(name: str) -> Task:
-    """`mtl16/DOMAIN` or `sst5`."""
-    if name == "sst5":
-        parts = ("train", "dev", "test")
-        return Task(name, *(read(f"sst/trees/{part}.txt.gz", f"sst/{part}", SST) for part in parts))
-    train, test = (read(f"{name}.task.{part}.gz", f"{name}.task.{part}", MTL) for part in ("train", "test"))
-    split = split_examples(train, DEV_TEXTS, 0, DEV_SEED, path=name)
-    return Task(name, split.train, split.dev, test)
-
-
-def columns(examples: list[Example], labels: list[str]) -> tuple[list[str], np.ndarray]:
-    """Texts and label numbers."""
-    return [example.text for example in examples], targets_of(examples, labels)
-
-
-def run_linear(task: Task) -> Result:
-    """TF-IDF + linear SVM, its C chosen on dev."""
-    labels = label_names(example.label or "" for example in task.train)
-    began = time.monotonic()
-    model = fit_baseline(columns(task.train, labels), columns(task.dev, labels), tokenizer="whitespace")
-    texts, targets = columns(task.test, labels)
-    assert model is not None
-    return judged(model.predict(texts) == targets, task.leaked) | {
-        "dev": model.dev_accuracy,
-        "seconds": time.monotonic() - began,
-    }
-
-
-def run_model(task: Task, layers: Layers, seed: int, vectors: WordVectors, folder: Path) -> Result:
-    """Train one model and read the test texts once."""
-    recipe = build_recipe(*layers)
-    recipe = replace(recipe, train=replace(recipe.train, seed=seed))
-
-    resume = (folder / "state.safetensors").exists()
-    parts = Parts(KINDS["classify"], task.train, task.dev, [])
-    show = show_epochs("texts")
-    fitted = fit(find_task("classify"), parts, recipe, folder, vectors=vectors, resume=resume, report=show)
-    targets = targets_of(task.test, fitted.model.labels)
-    began = time.monotonic()
-    test = evaluate_labels(fitted.model, task.test, targets)
-    speed = len(task.test) / (time.monotonic() - began)
-    # The same model once more with the linear expert beside it; only dev decides how much say that has.
-    objective = ClassificationObjective(
-        fitted.model,
-        (task.train, targets_of(task.train, fitted.model.labels)),
-        (task.dev, targets_of(task.dev, fitted.model.labels)),
-    )
-    add_expert(objective, fitted.model.outputs_of(objective.dev_items))
-    mixed = judged(evaluate_labels(fitted.model, task.test, targets).predicted == targets, task.leaked)
-    return judged(test.predicted == targets, task.leaked) | {
-        "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
-        "expert_weight": fitted.model.expert_weight,
-        "dev": fitted.progress.best_score,
-        "best_epoch": fitted.progress.best_epoch + 1,
-        "seconds": fitted.progress.seconds,
-        "texts_per_second": speed,
-        "parameters": sum(p.numel() for p in fitted.model.parameters()),
-        "encoder_parameters": sum(p.numel() for p in fitted.model.encoder.parameters()),
-        "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
-    }
-
-
-def cached(name: str, system: str, seed: int, tasks: dict[str, Task], vectors: list[WordVectors]) -> None:
-    """Run a job unless its result is in the cache."""
-    if name not in tasks:
-        tasks[name] = load_task(name)
-    task = tasks[name]
-    if system not in SYNTAX:
-        task = replace(task, **{part: without_parses(getattr(task, part)) for part in PARTS})
-    layers = recipe_layers(name, system)
-
-    def measure(folder: Path) -> Result:
-        if system == LINEAR:
-            return run_linear(task)
-        if not vectors:
-            vectors.append(load_vectors(DATA / VECTORS))
-        return run_model(task, layers, seed, vectors[0], folder)
-
-    data = [KINDS["classify"].fingerprint(getattr(task, part)).sha256 for part in PARTS]
-    cached_run(Run(name, system, seed, recipe_of(layers), data), measure, CACHE)
-
-
-def without_parses(examples: list[Example]) -> list[Example]:
-    return [replace(example, heads=None) for example in examples]
-
-
-def recipe_layers(task: str, system: str) -> Layers:
-    """The layers of settings of a system on a data set."""
-    if system == LINEAR:
-        return []
-    named = read_recipe(Path(f"{task.split('/')[0]}-{system}"))
-    return [named, {"vectors": {"file": VECTORS}, "words": {"vector_size": 300}}]
-
-
-def collected(tasks: list[str], systems: list[str]) -> Found:
-    """Cached results of the recipes as they are now."""
-    return collect(tasks, systems, lambda *job: recipe_of(recipe_layers(*job)), CACHE)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", nargs="+", default=list(PAPER), help="data sets: mtl16/DOMAIN or sst5")
-    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    arguments = parser.parse_args()
-    if not DATA.is_dir():
-        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
-        return 2
-    if arguments.threads:
-        torch.set_num_threads(arguments.threads)
-    keep_freed_memory()
-    if not arguments.table:
-        tasks: dict[str, Task] = {}
-        vectors: list[WordVectors] = []
-        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds, [LINEAR]):
-            cached(name, system, seed, tasks, vectors)
-    found = collected(arguments.only, arguments.systems)
-    print_tables(found, PAPER)
-    save_summary(found, SUMMARY)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Accuracy().main(__doc__ or ""))

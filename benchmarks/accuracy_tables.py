@@ -1,11 +1,11 @@
-"""The tables of benchmarks/accuracy.py, in Markdown."""
+"""The tables of benchmarks/accuracy.py and benchmarks/pairs.py, in Markdown."""
 
-import json
 import statistics
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
+
+from runs import marks
 
 Run = dict
 Found = Mapping[str, Mapping[str, list[Run]]]  # data set -> system -> runs
@@ -20,31 +20,36 @@ FIELDS: dict[str, Callable[[Run], float | None]] = {
 
 
 def print_tables(found: Found, paper: Mapping[str, Mapping[str, float]]) -> None:
-    """Accuracy by system and data set, the papers' figures, paired differences, and what it costs."""
-    tasks = list(found)
-    systems = list(found[tasks[0]])
+    """Accuracy by data set and system, the papers' figures, paired differences, and what it costs; nothing
+    of what has not been run."""
+    tasks = [task for task, own in found.items() if any(own.values())]
+    systems = [name for name in next(iter(found.values())) if any(found[task][name] for task in tasks)]
     domains = [task for task in tasks if task.startswith("mtl16/")]
-    mean = [f"mean of {len(domains)} domains"] if len(domains) > 1 else []
     for title, field in FIELDS.items():
-        print_header([title, *tasks, *mean])
-        for system in systems:
-            runs = [values(found[task][system], field) for task in tasks]
+        print_header([f"{title} (runs)", *systems])
+        for task in tasks:
+            runs = [values(found[task][system], field) for system in systems]
             if any(runs):
-                means = means_by_seed(found, domains, system, field)
-                print_row([system, *map(spread, runs), *([spread(means)] if mean else [])])
-    print_header(["the papers", *tasks, *mean])
-    for system in systems:
-        figures = [paper[task].get(system) for task in tasks]
+                print_row([task, *(f"{spread(own)} ({len(own)})" if own else "-" for own in runs)])
+        if len(domains) > 1:
+            own = {system: [d for d in domains if found[d][system]] for system in systems}
+            means = (spread(means_by_seed(found, own[s], s, field)) for s in systems)
+            cells = (f"{mean} ({len(own[s])})" for s, mean in zip(systems, means, strict=True))
+            print_row(["mean (domains)", *cells])
+    print_header(["the papers", *systems])
+    for task in tasks:
+        figures = [paper[task].get(system) for system in systems]
         if any(figures):
-            own = [figure for task in domains if (figure := paper[task].get(system))]
-            average = [f"{statistics.mean(own):.2f}" if own else "-"] if mean else []
-            print_row([system, *(f"{figure or '-'}" for figure in figures), *average])
-    print()
-    for rival in ("transformer", "tfidf-svm"):
-        for system in systems:
-            if system != rival and rival in systems:
-                print_paired(found, domains, system, rival)
-    print_costs(found, domains, systems)
+            print_row([task, *(f"{figure or '-'}" for figure in figures)])
+    for group in (domains, *([task] for task in tasks if task not in domains)):
+        if group:
+            print(f"\n{group[0] if len(group) == 1 else f'{len(group)} domains of MTL-16'}:\n")
+        for rival in ("transformer", "tfidf-svm"):
+            for system in systems:
+                if group and system != rival and rival in systems:
+                    print_paired(found, group, system, rival)
+        if group:
+            print_costs(found, group, systems)
 
 
 def values(runs: list[Run], field: Callable[[Run], float | None]) -> list[float]:
@@ -83,13 +88,12 @@ def print_paired(found: Found, domains: list[str], first: str, second: str) -> N
     """One system minus another on the same texts and seeds (a system without seeds stands for all)."""
     gains = []
     for task in domains:
-        others = {run["seed"]: run["right"] for run in found[task][second]}
+        others = {run["seed"]: marks(run) for run in found[task][second]}
         if len(others) == 1 and second.startswith("tfidf"):
             others = {run["seed"]: next(iter(others.values())) for run in found[task][first]}
         for run in found[task][first]:
-            if run["seed"] in others:
-                pair = (run["right"], others[run["seed"]])
-                right, other = (np.array(list(marks), dtype=int) for marks in pair)
+            right, other = marks(run), others.get(run["seed"])
+            if right is not None and other is not None:
                 gains.append((task, right - other))
     if not gains:
         return
@@ -126,16 +130,3 @@ def print_costs(found: Found, domains: list[str], systems: list[str]) -> None:
                 f"{statistics.median(run['texts_per_second'] for run in runs):,.0f}",
             ]
         )
-
-
-def save_summary(found: Found, path: Path) -> None:
-    """The runs without what only this folder needs."""
-    kept = {
-        task: {
-            system: [{k: v for k, v in run.items() if k not in ("right", "data")} for run in runs]
-            for system, runs in own.items()
-        }
-        for task, own in found.items()
-    }
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(kept, indent=1) + "\n")

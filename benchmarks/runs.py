@@ -1,22 +1,31 @@
-"""Runs that are cached by all that decides them: a benchmark can be killed at any time and started again.
+"""Runs whose results are kept: a benchmark can be killed at any time and started again.
 
-A run is a system that is trained on a data set with a seed, and read the test texts once. Its result is a
-file below results/cache; where none is, what the training has come to lies in a folder of the same name.
+A run is a system that is trained on a data set with a seed, and read the test texts once. What decides its
+result is kept with it, as a line of results/NAME.jsonl that is never rewritten; what an unfinished training
+has come to lies in a folder below results/cache. A `Bench` says what the data sets and systems are.
 """
 
+import argparse
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from headwise import __version__
+from headwise.features.vectors import WordVectors, load_vectors
+from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe
 from headwise.train.loop import Report
 from headwise.verbs.listener import Listener
@@ -70,27 +79,44 @@ def recipe_of(layers: Layers) -> dict[str, Any]:
     return build_recipe(*layers).to_json() if layers else {}
 
 
-def cached_run(run: Run, measure: Callable[[Path], Result], cache: Path, prefix: str = "") -> None:
-    """Do a run unless its result is in the cache.
+def read_lines(path: Path) -> list[Result]:
+    """The results in a file; a line that was cut off is passed over."""
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def append_line(path: Path, result: Result) -> None:
+    """Add a result; nothing that is in the file is touched."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    with open(path, "a") as file:
+        file.write("\n" * torn + json.dumps(result) + "\n")
+
+
+def kept_run(run: Run, measure: Callable[[Path], Result], results: Path) -> None:
+    """Do a run unless its result is there.
 
     Args:
         measure: What does it; it is given the folder where the state of the training is kept.
-        prefix: What the file's name begins with.
+        results: The file of results.
     """
-    known = collect([run.task], [run.system], lambda *_: run.recipe, cache)[run.task][run.system]
-    if any((one["seed"], one["data"]) == (run.seed, run.data) for one in known):
+    known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
+    # Of the oldest results it is not known what data they are of.
+    if any((one["seed"], one.get("data", run.data)) == (run.seed, run.data) for one in known):
         return
     print(f"{run.task}, {run.system}, seed {run.seed}", flush=True)
     key = asdict(run)
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    name = f"{prefix}{run.task}-{run.system}-{run.seed}-{digest}".replace("/", "-").replace(" + ", "-")
-    cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / name
+    name = f"{results.stem}-{run.task}-{run.system}-{run.seed}-{digest}"
+    folder = CACHE / name.replace("/", "-").replace(" + ", "-").replace(" ", "-")
+    CACHE.mkdir(parents=True, exist_ok=True)
     result = measure(folder)
-    text = json.dumps({**key, **result, "headwise": __version__, "torch": torch.__version__})
-    partial = cache / f"{name}.partial"
-    partial.write_text(text)
-    partial.replace(cache / f"{name}.json")  # at once: another process may be reading the results
+    append_line(results, {**key, **result, "headwise": __version__, "torch": torch.__version__})
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     if folder.exists():
@@ -102,17 +128,16 @@ def collect(
     tasks: Sequence[str],
     systems: Sequence[str],
     recipe: Callable[[str, str], dict[str, Any]],
-    cache: Path,
+    results: Path,
 ) -> Found:
-    """The cached results of the recipes as they are now.
+    """The results of the recipes as they are now.
 
     Args:
         recipe: Of a data set and a system.
     """
     found: Found = {task: {system: [] for system in systems} for task in tasks}
     wanted: dict[tuple[str, str], Any] = {}
-    for path in sorted(cache.glob("*.json")):
-        result = json.loads(path.read_text())
+    for result in read_lines(results):
         own = task, system = result.get("task"), result.get("system")
         if task not in found or system not in found[task]:
             continue
@@ -123,9 +148,112 @@ def collect(
         if wanted[own] is None or wanted[own] == build_recipe(result["recipe"]):
             found[task][system].append(result)
     for systems_ in found.values():
-        for results in systems_.values():
-            results.sort(key=lambda result: result["seed"])
+        for runs in systems_.values():
+            runs.sort(key=lambda result: result["seed"])
     return found
+
+
+class Bench(ABC):
+    """Systems on data sets, beside the papers' figures."""
+
+    name: ClassVar[str]
+    paper: ClassVar[Mapping[str, Mapping[str, float]]]
+    """Data sets, and for each what the papers say of the systems."""
+    systems: ClassVar[Sequence[str]]
+    """What runs unless others are named."""
+    more: ClassVar[Sequence[str]] = ()
+    """What runs only where it is named."""
+    once: ClassVar[Sequence[str]] = ()
+    """Systems in which nothing is random."""
+    seeds: ClassVar[int] = 3
+    vectors: ClassVar[str]
+    """The file of word vectors."""
+
+    def __init__(self, results: Path | None = None):
+        self.results = results or HERE / "results" / f"{self.name}.jsonl"
+        self._data: dict[str, Any] = {}
+        self.word_vectors: Callable[[], WordVectors] = cache(lambda: load_vectors(DATA / self.vectors))
+
+    @abstractmethod
+    def load(self, task: str) -> Any:
+        """The data set."""
+
+    @abstractmethod
+    def layers(self, task: str, system: str) -> Layers:
+        """The layers of settings of a system on a data set; none for what has no recipe."""
+
+    @abstractmethod
+    def prints(self, data: Any, system: str) -> list[str]:
+        """Fingerprints of training, dev and test items as the system reads them."""
+
+    @abstractmethod
+    def measure(self, data: Any, task: str, system: str, seed: int, folder: Path) -> Result:
+        """Train a system and read the test items once."""
+
+    @abstractmethod
+    def show(self, found: Found) -> None:
+        """Print the tables of what has been measured."""
+
+    def run(self, task: str, system: str, seed: int) -> None:
+        """Do a run unless its result is there."""
+        if task not in self._data:
+            self._data = {task: self.load(task)}
+        data, recipe = self._data[task], recipe_of(self.layers(task, system))
+        run = Run(task, system, seed, recipe, self.prints(data, system))
+        kept_run(run, lambda folder: self.measure(data, task, system, seed, folder), self.results)
+
+    def found(self, tasks: Sequence[str], systems: Sequence[str]) -> Found:
+        """The results of the recipes as they are now."""
+        return collect(tasks, systems, lambda *own: recipe_of(self.layers(*own)), self.results)
+
+    def main(self, doc: str, arguments: list[str] | None = None) -> int:
+        """The command line."""
+        parser = argparse.ArgumentParser(
+            description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        parser.add_argument("--only", nargs="+", default=list(self.paper), metavar="DATA")
+        parser.add_argument("--systems", nargs="+", default=list(self.systems), metavar="SYSTEM")
+        parser.add_argument("--seeds", type=int, default=self.seeds)
+        parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+        parser.add_argument("--table", action="store_true", help="only print what has been measured")
+        given = parser.parse_args(arguments)
+        for what, names, known in (
+            ("data set", given.only, self.paper),
+            ("system", given.systems, (*self.systems, *self.more)),
+        ):
+            for name in names:
+                if name not in known:
+                    near = get_close_matches(name, known, 1)
+                    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                    parser.error(f"unknown {what} {name!r}; {hint}")
+        if given.table:
+            self.show(self.found(given.only, given.systems))
+            return 0
+        if not DATA.is_dir():
+            print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+            return 2
+        if given.threads:
+            torch.set_num_threads(given.threads)
+        keep_freed_memory()
+        with stoppable() as stopped:
+            for job in jobs(given.only, given.systems, given.seeds, self.once):
+                self.run(*job)
+            self.show(self.found(given.only, given.systems))
+        return 130 if stopped else 0
+
+
+@contextmanager
+def stoppable() -> Iterator[list[str]]:
+    """Ctrl-C and SIGTERM end what is done within it with a sentence; the list it gives has one then."""
+    stopped: list[str] = []
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield stopped
+    except KeyboardInterrupt:
+        stopped.append("stopped; the same command goes on where it was")
+        print(f"\n{stopped[0]}", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
@@ -136,8 +264,16 @@ def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
         "test_texts": len(right),
         "test_fresh": float(fresh.mean()),
         "test_fresh_texts": len(fresh),
-        "right": "".join("01"[int(r)] for r in right),
+        "right": np.packbits(right).tobytes().hex(),
     }
+
+
+def marks(run: Result) -> np.ndarray | None:
+    """Which test texts a run had right, `[texts]`; None of the oldest results, which do not say."""
+    if "right" not in run:
+        return None
+    bits = np.frombuffer(bytes.fromhex(run["right"]), np.uint8)
+    return np.unpackbits(bits, count=run["test_texts"]).astype(int)
 
 
 def listening(show: Callable[[Report], None]) -> Listener:

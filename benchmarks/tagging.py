@@ -5,56 +5,34 @@ Penn Treebank sample, beside the papers' figures.
     python benchmarks/tagging.py --only conll2003 --seeds 3
     python benchmarks/tagging.py --table                      # only print what has been measured
 
-Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is cached by its whole
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
 chosen on dev only; the test sentences are read once for each run. The treebank sample has no split of its
 own: of its 199 files the first 160 are for training, the next 19 for dev and the last 20 for the test.
 """
 
-import argparse
-import json
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+import time
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from accuracy_tables import print_header, print_row
 from headwise.data.kinds import KINDS
-from headwise.data.parts import Parts
+from headwise.data.parts import NAMES, Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
-from headwise.features.vectors import WordVectors, load_vectors
 from headwise.linear.tag_baseline import MemoryTagger
-from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme
 from headwise.store import read_info
-from headwise.tasks import find_task
 from headwise.verbs.train import train_parts
-from runs import (
-    DATA,
-    HERE,
-    Found,
-    Layers,
-    Result,
-    Run,
-    cached_run,
-    collect,
-    jobs,
-    listening,
-    recipe_of,
-    show_epochs,
-)
+from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
 Sentences = Parts[Any]
-CACHE = HERE / "results" / "cache" / "tagging"
-SUMMARY = HERE / "results" / "tagging.json"
-VECTORS = "vectors/minilm_static_200d.txt.gz"
+MEMORY = "memory of the training words"
 PLAIN = {"characters": {"network": "none"}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
 # name -> the recipe and what is said beyond it
@@ -89,11 +67,12 @@ FILES = {
     ],
     "ewt-xpos": [f"ud_english_ewt/en_ewt-ud-{part}.conllu.gz" for part in ("train", "dev", "test")],
 }
+NAMED = ("conll2003", "wnut17")  # their tags are names; the others are parts of speech
 TREEBANK = "ptb_wsj/treebank.zip!*.mrg"
 TREEBANK_CUTS = (160, 179)  # files
 
 
-def load(name: str) -> Sentences:
+def read(name: str) -> Sentences:
     """A data set with its three parts."""
     if name == "treebank":
         data = read_tagged(DATA / TREEBANK)
@@ -105,35 +84,43 @@ def load(name: str) -> Sentences:
     return Parts(KINDS["tag"], *(list(part.items) for part in read))
 
 
-def headline(data: Sentences) -> str:
-    """The dev score that taggers of these data are chosen by."""
-    return find_task("tag").suggested(data)["train"]["score"]
+class Tagging(Bench):
+    """Taggers."""
 
+    name = "tagging"
+    paper = PAPER
+    systems = (MEMORY, *SYSTEMS)
+    once = (MEMORY,)
+    seeds = 1
+    vectors = "vectors/minilm_static_200d.txt.gz"
 
-def layers_of(system: str, data: Sentences) -> Layers:
-    """The layers of settings of a system."""
-    recipe, more = SYSTEMS[system]
-    own = {"vectors": {"file": VECTORS}, "words": {"vector_size": 200}, "train": {"score": headline(data)}}
-    return [read_recipe(Path(recipe)), more, own]
+    def load(self, task: str) -> Sentences:
+        return read(task)
 
+    def layers(self, task: str, system: str) -> Layers:
+        if system == MEMORY:
+            return []
+        recipe, more = SYSTEMS[system]
+        score = {"train": {"score": "f1" if task in NAMED else "accuracy"}}
+        own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
+        return [read_recipe(Path(recipe)), more, own | score]
 
-def measure(name: str, system: str, seed: int, data: Sentences, vectors: Callable[[], WordVectors]) -> None:
-    """Run a system on a data set unless its result is in the cache."""
-    layers = layers_of(system, data)
-    recipe = build_recipe(*layers)
-    recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+    def prints(self, data: Sentences, system: str) -> list[str]:
+        return [data.kind.fingerprint(getattr(data, part)).sha256 for part in NAMES]
 
-    def train_and_test(folder: Path) -> Result:
-        resume = (folder / "training" / "state.safetensors").exists()
-        show = show_epochs("sentences", headline(data))
+    def measure(self, data: Sentences, task: str, system: str, seed: int, folder: Path) -> Result:
+        if system == MEMORY:
+            return remembered(data)
+        recipe = build_recipe(*self.layers(task, system))
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed))
         outcome = train_parts(
             data,
             recipe,
             folder,
-            vectors=vectors(),
-            resume=resume,
+            vectors=self.word_vectors(),
+            resume=(folder / "training" / "state.safetensors").exists(),
             baseline=False,
-            listener=listening(show),
+            listener=listening(show_epochs("sentences", recipe.train.score)),
         )
         (score, interval), (dev, _) = map(best_of, (outcome.test.to_json(), outcome.fitted.dev))
         return {
@@ -147,16 +134,38 @@ def measure(name: str, system: str, seed: int, data: Sentences, vectors: Callabl
             "metrics": read_info(folder)["metrics"]["test"],
         }
 
-    prints = [data.kind.fingerprint(part).sha256 for part in (data.train, data.dev, data.test)]
-    cached_run(Run(name, system, seed, recipe_of(layers), prints), train_and_test, CACHE)
+    def show(self, found: Found) -> None:
+        for name, own in found.items():
+            if not any(own.values()):
+                continue
+            measured = "F1" if name in NAMED else "accuracy"
+            print_header([f"{name}, test {measured}", "ours", "seeds", "paper", "train s", "parameters"])
+            for system, runs in own.items():
+                if runs:
+                    print_row([system, *row_of(runs, PAPER[name].get(system))])
 
 
-def memory_score(data: Sentences) -> float:
-    """The baseline's score on the test sentences."""
+def row_of(runs: list[Result], paper: float | None) -> list[str]:
+    """What a table says of the runs of a system."""
+    scores = [100 * run["test"] for run in runs]
+    spread = f" ± {statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
+    return [
+        f"{statistics.mean(scores):.2f}{spread}",
+        str(len(scores)),
+        "" if paper is None else f"{paper:.2f}",
+        f"{statistics.median(run['seconds'] for run in runs):.0f}",
+        f"{runs[0].get('encoder_parameters', 0):,}",
+    ]
+
+
+def remembered(data: Sentences) -> Result:
+    """A memory of the training words: each word's most frequent tag."""
+    began = time.monotonic()
     scheme = detect_scheme(own.tags for own in data.train).scheme
     memory = MemoryTagger(data.train, scheme).predict(data.test)
     tokens, entities = judge_tags(memory, data.test, scheme)
-    return tokens.accuracy if entities is None else entities.f1
+    score = tokens.accuracy if entities is None else entities.f1
+    return {"test": score, "seconds": time.monotonic() - began}
 
 
 def best_of(scores: dict[str, Any]) -> tuple[float, tuple[float, float]]:
@@ -166,82 +175,5 @@ def best_of(scores: dict[str, Any]) -> tuple[float, tuple[float, float]]:
     return scores["tokens"]["accuracy"], scores["tokens"]["accuracy_interval"]
 
 
-def collected(sets: dict[str, Sentences], systems: Sequence[str]) -> Found:
-    """Cached results of the recipes as they are now."""
-    return collect(
-        list(sets), systems, lambda name, system: recipe_of(layers_of(system, sets[name])), CACHE
-    )
-
-
-def summarise(found: Found, memory: dict[str, float]) -> dict[str, Any]:
-    """What the table needs, for docs and machines."""
-    summary: dict[str, Any] = {}
-    for name, own in found.items():
-        systems = {}
-        for system, runs in own.items():
-            if not runs:
-                continue
-            scores = [100 * run["test"] for run in runs]
-            systems[system] = {
-                "mean": statistics.mean(scores),
-                "spread": statistics.stdev(scores) if len(scores) > 1 else None,
-                "scores": scores,
-                "seconds": statistics.median(run["seconds"] for run in runs),
-                "encoder_parameters": runs[0]["encoder_parameters"],
-                "coverage": runs[0]["coverage"],
-                "paper": PAPER[name].get(system),
-            }
-        if systems:
-            summary[name] = {"memory": memory.get(name), "systems": systems}
-    return summary
-
-
-def print_table(summary: dict[str, Any]) -> None:
-    """A table for people, in Markdown."""
-    for name, own in summary.items():
-        measure_ = "F1" if name in ("conll2003", "wnut17") else "accuracy"
-        print(f"\n{name} (test {measure_}; a memory of the training words: {own['memory']:.2f})\n")
-        print("| system | ours | seeds | paper | train s | encoder parameters |")
-        print("|---|---:|---:|---:|---:|---:|")
-        for system in SYSTEMS:
-            if system not in own["systems"]:
-                continue
-            row = own["systems"][system]
-            spread = "" if row["spread"] is None else f" ± {row['spread']:.2f}"
-            paper = "" if row["paper"] is None else f"{row['paper']:.2f}"
-            cells = (f"{row['mean']:.2f}{spread}", str(len(row["scores"])), paper, f"{row['seconds']:.0f}")
-            print(f"| {system} | {' | '.join(cells)} | {row['encoder_parameters']:,} |")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", nargs="+", default=list(PAPER), choices=list(PAPER), metavar="DATA")
-    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    arguments = parser.parse_args()
-    if not DATA.is_dir():
-        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
-        return 2
-    if arguments.threads:
-        torch.set_num_threads(arguments.threads)
-    keep_freed_memory()
-    sets = {name: load(name) for name in arguments.only}
-    if not arguments.table:
-        vectors = cache(lambda: load_vectors(DATA / VECTORS))
-        for name, system, seed in jobs(arguments.only, arguments.systems, arguments.seeds):
-            measure(name, system, seed, sets[name], vectors)
-    found = collected(sets, list(SYSTEMS))
-    memory = {name: 100 * memory_score(data) for name, data in sets.items() if any(found[name].values())}
-    summary = summarise(found, memory)
-    print_table(summary)
-    before = json.loads(SUMMARY.read_text()) if SUMMARY.exists() else {}
-    SUMMARY.write_text(json.dumps(before | summary, indent=1) + "\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Tagging().main(__doc__ or ""))

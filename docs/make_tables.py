@@ -229,19 +229,18 @@ def speed_parts() -> dict[str, Any]:
 
 def tagging() -> str:
     """What benchmarks/tagging.py has measured."""
-    path = RESULTS / "tagging.json"
-    if not path.exists():
-        return "\nNot measured yet.\n\n"
+    runs: dict[str, dict[str, list[dict[str, Any]]]] = {name: {} for name in TAGGED}
+    for line in (RESULTS / "tagging.jsonl").read_text().splitlines():
+        run = json.loads(line)
+        runs[run["task"]].setdefault(run["system"], []).append(run)
+    sys.path.insert(0, str(BENCHMARKS))
+    from tagging import PAPER, row_of
+
     rows = []
-    for name, own in json.loads(path.read_text()).items():
-        rows.append([TAGGED[name], "memory of the training words", f"{own['memory']:.2f}", "", "", ""])
-        for system, found in own["systems"].items():
-            spread = "" if found["spread"] is None else f" ± {found['spread']:.2f}"
-            paper = "" if found["paper"] is None else f"{found['paper']:.2f}"
-            score = f"{found['mean']:.2f}{spread}"
-            rows.append(
-                ["", system, score, str(len(found["scores"])), paper, f"{found['seconds'] / 60:.0f}"]
-            )
+    for name, own in runs.items():
+        for number, (system, found) in enumerate(own.items()):
+            *cells, seconds, _ = row_of(found, PAPER[name].get(system))
+            rows.append(["" if number else TAGGED[name], system, *cells, f"{int(seconds) / 60:.0f}"])
     return table(["data", "system", "test", "seeds", "paper", "minutes to train"], rows)
 
 

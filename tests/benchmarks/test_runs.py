@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +14,10 @@ def result(value=0.5):
 
 
 @pytest.fixture
-def run():
+def run(monkeypatch, tmp_path):
     from runs import Run, recipe_of
 
+    monkeypatch.setattr("runs.CACHE", tmp_path / "cache")
     return lambda **other: Run(
         **{
             "task": "set/a",
@@ -41,10 +44,10 @@ def test_jobs_go_seed_by_seed_and_skip_what_is_not_random():
     ]
 
 
-def test_what_is_in_the_cache_is_not_run_again(run, tmp_path, capsys):
-    from runs import cached_run, collect, recipe_of
+def test_what_is_known_is_not_run_again(run, tmp_path, capsys):
+    from runs import collect, kept_run, recipe_of
 
-    done = []
+    done, results = [], tmp_path / "set.jsonl"
 
     def measure(folder: Path):
         (folder / "training").mkdir(parents=True)
@@ -54,18 +57,18 @@ def test_what_is_in_the_cache_is_not_run_again(run, tmp_path, capsys):
 
     changed = recipe_of([{"train": {"epochs": 3}}])
     for one in (run(), run(), run(seed=1), run(data=["1", "3"]), run(recipe=changed), run(seed=1)):
-        cached_run(one, measure, tmp_path)
+        kept_run(one, measure, results)
     assert len(done) == len(set(done)) == 4
-    assert not [path for path in tmp_path.iterdir() if path.is_dir()]  # the states are gone
+    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]  # the states are gone
     assert "set/a, one + two, seed 1" in capsys.readouterr().out
-    found = collect(["set/a"], ["one + two"], lambda *_: changed, tmp_path)
+    found = collect(["set/a"], ["one + two"], lambda *_: changed, results)
     assert [own["recipe"]["train"]["epochs"] for own in found["set/a"]["one + two"]] == [3]
-    found = collect(["set/a"], ["one + two"], lambda *_: recipe_of(SMALL), tmp_path)
+    found = collect(["set/a"], ["one + two"], lambda *_: recipe_of(SMALL), results)
     assert [own["seed"] for own in found["set/a"]["one + two"]] == [0, 0, 1]
 
 
 def test_an_interrupted_run_finds_its_state_again(run, tmp_path):
-    from runs import cached_run
+    from runs import kept_run
 
     def stops(folder: Path):
         folder.mkdir()
@@ -77,24 +80,103 @@ def test_an_interrupted_run_finds_its_state_again(run, tmp_path):
         return result()
 
     with pytest.raises(KeyboardInterrupt):
-        cached_run(run(), stops, tmp_path)
-    cached_run(run(), goes_on, tmp_path)
+        kept_run(run(), stops, tmp_path / "set.jsonl")
+    kept_run(run(), goes_on, tmp_path / "set.jsonl")
 
 
 def test_a_setting_that_is_newer_than_a_result_had_its_default(run, tmp_path):
-    from runs import cached_run, collect
+    from runs import collect, kept_run, read_lines
 
-    cached_run(run(), lambda _: result(), tmp_path)
-    (path,) = tmp_path.glob("*.json")
-    old = json.loads(path.read_text())
+    results = tmp_path / "set.jsonl"
+    kept_run(run(), lambda _: result(), results)
+    (old,) = read_lines(results)
     del old["recipe"]["train"]["patience"]
-    path.write_text(json.dumps(old))
-    assert collect(["set/a"], ["one + two"], lambda *_: run().recipe, tmp_path)["set/a"]["one + two"]
+    results.write_text(json.dumps(old) + '\n{"task": "cut')
+    assert collect(["set/a"], ["one + two"], lambda *_: run().recipe, results)["set/a"]["one + two"]
+    kept_run(run(seed=1), lambda _: result(), results)  # behind a line that was cut off
+    assert len(read_lines(results)) == 2
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    """A benchmark whose runs take no time."""
+    from runs import Bench
+
+    class Small(Bench):
+        name = "small"
+        paper = {"a": {"one": 1.0}, "b": {}}  # noqa: RUF012
+        systems = ("one", "linear")
+        more = ("rare",)
+        once = ("linear",)
+
+        def load(self, task):
+            return task
+
+        def layers(self, task, system):
+            return [] if system == "linear" else SMALL
+
+        def prints(self, data, system):
+            return [data]
+
+        def measure(self, data, task, system, seed, folder):
+            if system == "rare":
+                os.kill(os.getpid(), signal.SIGTERM)
+            return result()
+
+        def show(self, found):
+            print({task: {s: len(own) for s, own in systems.items()} for task, systems in found.items()})
+
+    monkeypatch.setattr("runs.CACHE", tmp_path / "cache")
+    monkeypatch.setattr("runs.DATA", tmp_path)
+    return Small(tmp_path / "small.jsonl")
+
+
+def test_a_part_of_the_runs_drops_no_other(bench, capsys):
+    assert bench.main("", ["--seeds", "2"]) == 0
+    before = bench.results.read_text()
+    assert bench.main("", ["--only", "a", "--systems", "one", "--seeds", "3"]) == 0
+    assert bench.results.read_text().startswith(before)
+    assert bench.results.read_text().count("\n") == before.count("\n") + 1
+    capsys.readouterr()
+
+
+def test_the_table_never_writes_and_needs_no_data(bench, monkeypatch, tmp_path, capsys):
+    assert bench.main("", ["--only", "a", "--seeds", "1"]) == 0
+    before = bench.results.read_bytes()
+    monkeypatch.setattr("runs.DATA", tmp_path / "none")
+    monkeypatch.setattr("runs.append_line", None)
+    capsys.readouterr()
+    assert bench.main("", ["--table"]) == 0
+    assert capsys.readouterr().out == "{'a': {'one': 1, 'linear': 1}, 'b': {'one': 0, 'linear': 0}}\n"
+    assert bench.results.read_bytes() == before
+    bench.results.unlink()
+    assert bench.main("", ["--table"]) == 0
+    assert not bench.results.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--systems", "onne"], "unknown system 'onne'; did you mean one?"),
+        (["--only", "zzz"], "unknown data set 'zzz'; known are a, b"),
+    ],
+)
+def test_unknown_names(bench, words, said, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        bench.main("", words)
+    assert said in capsys.readouterr().err
+
+
+def test_sigterm_ends_it_with_a_sentence(bench, capsys):
+    assert bench.main("", ["--systems", "one", "rare", "--seeds", "1"]) == 130
+    assert "stopped; the same command goes on where it was" in capsys.readouterr().err
+    assert bench.results.read_text().count("\n") == 1
 
 
 def test_judged_by_hand():
-    from runs import judged
+    from runs import judged, marks
 
     right, leaked = np.array([True, False, True, True]), np.array([False, False, True, False])
     found = judged(right, leaked)
-    assert (found["test"], found["test_fresh"], found["right"]) == (0.75, 2 / 3, "1011")
+    assert (found["test"], found["test_fresh"]) == (0.75, 2 / 3)
+    assert marks(found).tolist() == [1, 0, 1, 1]

@@ -2,23 +2,15 @@ import pytest
 
 
 @pytest.fixture
-def tagging(monkeypatch, tmp_path):
-    import tagging
+def tagging(tmp_path):
+    from tagging import Tagging
 
-    monkeypatch.setattr(tagging, "CACHE", tmp_path)
-    return tagging
+    return Tagging(tmp_path / "tagging.jsonl")
 
 
 def test_table_of_what_was_measured(tagging, tmp_path, capsys):
-    from headwise.data.kinds import KINDS
-    from headwise.data.parts import Parts
-    from headwise.data.sentence import Tagged
-    from runs import Run, cached_run, recipe_of
+    from runs import Run, kept_run, recipe_of
 
-    sets = {
-        name: Parts(KINDS["tag"], [Tagged(("a", "b"), ("O", "I-X"))], [], [])
-        for name in ("conll2003", "wnut17")
-    }
     runs = (
         ("conll2003", "ms-transformer + char", 1, 0.88),
         ("conll2003", "ms-transformer + char", 0, 0.86),
@@ -26,32 +18,29 @@ def test_table_of_what_was_measured(tagging, tmp_path, capsys):
     )
     for name, system, seed, score in runs:
         found = {"test": score, "seconds": 60.0, "encoder_parameters": 1000, "coverage": 99.0}
-        recipe = recipe_of(tagging.layers_of(system, sets[name]))
-        cached_run(Run(name, system, seed, recipe, []), lambda _, found=found: found, tmp_path)
-    del sets["wnut17"]
+        recipe = recipe_of(tagging.layers(name, system))
+        kept_run(Run(name, system, seed, recipe, []), lambda _, found=found: found, tagging.results)
     capsys.readouterr()
-    summary = tagging.summarise(tagging.collected(sets, list(tagging.SYSTEMS)), {"conll2003": 55.5})
-    assert list(summary) == ["conll2003"]
-    row = summary["conll2003"]["systems"]["ms-transformer + char"]
-    assert row["scores"] == [86.0, 88.0]
-    assert row["mean"] == 87.0
-    assert row["spread"] == pytest.approx(2**0.5)
-    tagging.print_table(summary)
+    assert tagging.main("", ["--table", "--only", "conll2003"]) == 0
     out = capsys.readouterr().out
     assert "| ms-transformer + char | 87.00 ± 1.41 | 2 | 91.33 | 60 | 1,000 |" in out
-    assert "55.50" in out
+    assert "wnut17" not in out
 
 
-def test_every_system_makes_a_recipe(tagging):
-    from headwise.data.kinds import KINDS
-    from headwise.data.parts import Parts
-    from headwise.data.sentence import Tagged
+def test_the_committed_results_can_be_shown(capsys):
+    from tagging import Tagging
+
+    assert Tagging().main("", ["--table"]) == 0
+    assert "| memory of the training words | 56.73 | 1 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("task", ["conll2003", "ewt-xpos"])
+def test_every_system_makes_a_recipe(tagging, task):
     from headwise.recipe import build_recipe
 
-    data = Parts(KINDS["tag"], [Tagged(("a", "b"), ("O", "I-X"))], [], [])
-    for system in tagging.SYSTEMS:
-        recipe = build_recipe(*tagging.layers_of(system, data))
+    for system in tagging.systems[1:]:
+        recipe = build_recipe(*tagging.layers(task, system))
         assert recipe.model.task == "tag"
         assert recipe.model.tagger.crf == ("crf" in system)
         assert (recipe.model.characters.size > 0) == ("char" in system)
-        assert recipe.train.score == "f1"
+        assert recipe.train.score == ("f1" if task == "conll2003" else "accuracy")

@@ -91,6 +91,16 @@ def test_shortest_texts(encoder_row, lengths, encoder_of, words):
     assert all(gradient.isfinite().all() for gradient in (batch.values.grad, *gradients))
 
 
+@pytest.mark.parametrize("lengths", [(0,), (0, 0)])
+def test_a_batch_of_empty_texts_can_be_trained_on(encoder_row, lengths, encoder_of, words):
+    encoded = encoder_of(encoder_row).train()(words(lengths, WIDTH))
+    total = encoded.tokens.values.sum()
+    if encoded.summary is not None:
+        assert encoded.summary.requires_grad
+        total = total + encoded.summary.sum()
+    total.backward()
+
+
 def unread(encoder_row, readout) -> tuple[str, ...]:
     """Parameters of the last layer that this readout cannot see."""
     if encoder_row.startswith("star") and "node" not in readout:

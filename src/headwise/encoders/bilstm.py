@@ -56,8 +56,13 @@ class BiLSTM(nn.Module):
         """Word vectors of `[width]` -> the states of the words, `[2 * hidden]`; the summary is the last
         state of each direction, 0 for a text without words."""
         if x.layout.total == 0:
-            nothing = x.values @ x.values.new_zeros(x.values.shape[-1], self.config.output_width)
-            return Encoded(x.with_values(nothing), nothing.new_zeros(len(x), self.config.output_width))
+            # Part of the graph, like any batch's.
+            inputs = (
+                lstm.weight_ih_l0[: self.config.hidden]
+                for lstm in (self.forwards[0], self.backwards[0])  # type: ignore[index]
+            )
+            nothing = torch.cat([x.values @ weight.T for weight in inputs], dim=1)
+            return Encoded(x.with_values(nothing), nothing.sum(0).expand(len(x), -1))
         layout = x.layout
         turned = layout.offsets[1:].index_select(0, layout.text_of) - 1 - layout.positions
         states = x

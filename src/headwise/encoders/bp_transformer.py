@@ -107,7 +107,7 @@ class BPTransformer(nn.Module):
         if layout.total:
             root = h.index_select(0, graph.roots).masked_fill((x.lengths == 0)[:, None], 0.0)
         else:
-            root = h.new_zeros(layout.texts, self.config.width)
+            root = h.sum(0).expand(layout.texts, -1)  # 0, and part of the graph
         return Encoded(x.with_values(h[: layout.total]), root, summary_is_node=False)
 
     def token_states(self, x: Ragged) -> Ragged:

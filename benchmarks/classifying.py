@@ -1,0 +1,116 @@
+"""What benchmarks/accuracy.py and benchmarks/pairs.py share: one label for each text, or each pair, by an
+encoder alone, and by the same encoder with the linear expert beside it."""
+
+import time
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.data.kinds import KINDS
+from headwise.data.parts import NAMES, Parts
+from headwise.recipe import build_recipe
+from headwise.report.labels import evaluate_labels
+from headwise.tasks import find_task
+from headwise.train.classification import ClassificationObjective
+from headwise.train.fit import fit, targets_of
+from headwise.train.label_expert import add_expert
+from runs import Bench, Result, judged, show_epochs
+
+LINEAR = "tfidf-svm"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set.
+
+    Attributes:
+        parts: Training, dev and test.
+        leaked: `[test items]`, whether the item also occurs in training or dev.
+    """
+
+    parts: Parts[Any]
+    leaked: np.ndarray
+
+    def three(self) -> list[list[Any]]:
+        return [getattr(self.parts, part) for part in NAMES]
+
+
+class Classifying(Bench):
+    """Classifiers of texts or of pairs."""
+
+    kind: ClassVar[str]
+    """Key of `KINDS` and name of the task."""
+    unit: ClassVar[str]
+    once = (LINEAR,)
+
+    @abstractmethod
+    def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Any:
+        """The linear model: training and dev items with the numbers of their labels."""
+
+    @abstractmethod
+    def reads_trees(self, system: str) -> bool:
+        """Whether the system goes by dependency trees."""
+
+    @abstractmethod
+    def bare(self, item: Any) -> Any:
+        """An item without its parse."""
+
+    def _read(self, data: Task, system: str) -> Task:
+        if self.reads_trees(system):
+            return data
+        parts = ([self.bare(item) for item in part] for part in data.three())
+        return replace(data, parts=Parts(KINDS[self.kind], *parts))
+
+    def prints(self, data: Task, system: str) -> list[str]:
+        return [KINDS[self.kind].fingerprint(part).sha256 for part in self._read(data, system).three()]
+
+    def measure(self, data: Task, task: str, system: str, seed: int, folder: Path) -> Result:
+        data = self._read(data, system)
+        if system == LINEAR:
+            return self._measure_linear(data)
+        recipe = build_recipe(*self.layers(task, system))
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+        fitted = fit(
+            find_task(self.kind),
+            data.parts,
+            recipe,
+            folder,
+            vectors=self.word_vectors(),
+            resume=(folder / "state.safetensors").exists(),
+            report=show_epochs(self.unit),
+        )
+        model = fitted.model
+        train, dev, test = ((own, targets_of(own, model.labels)) for own in data.three())
+        began = time.monotonic()
+        alone = evaluate_labels(model, *test)
+        speed = len(test[1]) / (time.monotonic() - began)
+        # The same model once more with the linear expert beside it; only dev decides how much say that has.
+        objective = ClassificationObjective(model, train, dev)
+        add_expert(objective, model.outputs_of(objective.dev_items))
+        mixed = judged(evaluate_labels(model, *test).predicted == test[1], data.leaked)
+        return judged(alone.predicted == test[1], data.leaked) | {
+            "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
+            "expert_weight": model.expert_weight,
+            "dev": fitted.dev["accuracy"],
+            "dev_loss": fitted.dev["loss"],
+            "best_epoch": fitted.progress.best_epoch + 1,
+            "seconds": fitted.progress.seconds,
+            "texts_per_second": speed,
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "encoder_parameters": sum(p.numel() for p in model.encoder.parameters()),
+            "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
+        }
+
+    def _measure_linear(self, data: Task) -> Result:
+        """TF-IDF + linear SVM, its C chosen on dev."""
+        began = time.monotonic()
+        labels = sorted({item.label or "" for item in data.parts.train})
+        train, dev, test = ((own, targets_of(own, labels)) for own in data.three())
+        guess = self.baseline(train, dev)
+        return judged(guess(test[0]) == test[1], data.leaked) | {
+            "dev": float((guess(dev[0]) == dev[1]).mean()),
+            "seconds": time.monotonic() - began,
+        }

@@ -1,0 +1,38 @@
+"""benchmarks/accuracy.py and pairs.py: what is committed can be shown, what is named has a recipe."""
+
+import pytest
+
+
+@pytest.fixture
+def benches():
+    from accuracy import Accuracy
+    from pairs import Pairs
+
+    return Accuracy(), Pairs()
+
+
+def test_the_committed_results_can_be_shown(benches, capsys):
+    lines = ("| mtl16/MR | 76.4 ± 2.2 (3) |", "| sick | 78.4 ± 0.6 (3) |")
+    for bench, line in zip(benches, lines, strict=True):
+        before = bench.results.read_bytes()
+        assert bench.main("", ["--table"]) == 0
+        assert line in capsys.readouterr().out
+        assert bench.results.read_bytes() == before
+
+
+def test_a_domain_that_was_not_run_is_left_out(benches, tmp_path, capsys):
+    from accuracy import Accuracy
+
+    assert Accuracy(tmp_path / "none.jsonl").main("", ["--table", "--only", "mtl16/baby"]) == 0
+    assert "baby" not in capsys.readouterr().out
+
+
+def test_every_system_makes_a_recipe(benches):
+    from classifying import LINEAR
+    from headwise.recipe import build_recipe
+
+    for bench in benches:
+        for task in bench.paper:
+            for system in (*bench.systems, *bench.more):
+                if system != LINEAR and not (system == "ms-full-windows" and task.startswith("sst")):
+                    assert build_recipe(*bench.layers(task, system)).model.task == bench.kind
