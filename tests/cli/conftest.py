@@ -67,10 +67,8 @@ def run(capfdbinary, monkeypatch, tmp_path):
 @pytest.fixture
 def spawn(tmp_path):
     """Start `python -m headwise` as a process of its own."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    environment = {**os.environ, "COLUMNS": "80"}
     started = []
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so where a shell started the tests with &
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def spawn(*arguments, **options) -> subprocess.Popen:
         command = [sys.executable, "-m", "headwise", *map(str, arguments)]
@@ -88,7 +86,7 @@ class Forked:
     """A command in a process of its own, as much like a `subprocess.Popen` as the tests need."""
 
     def __init__(self, zygote: socket.socket, arguments: Sequence[object], folder: Path):
-        environment = {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+        environment = {"COLUMNS": "80"}
         request = {"arguments": [*map(str, arguments)], "folder": str(folder), "environment": environment}
         pipes = [os.pipe() for _ in range(3)]
         socket.send_fds(zygote, [json.dumps(request).encode()], [write for _, write in pipes])
@@ -129,7 +127,7 @@ class Forked:
 def zygote():
     """The process that forks (see `zygote.py`)."""
     ours, its = socket.socketpair()
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    environment = {**os.environ, "COLUMNS": "80"}
     script = Path(__file__).with_name("zygote.py")
     process = subprocess.Popen([sys.executable, script], stdin=its, env=environment)
     its.close()

@@ -1,0 +1,13 @@
+"""What holds for all tests: one thread each, and Ctrl-C is Ctrl-C.
+
+The models are so small that a second thread only waits for the first, and `make test` runs as many tests at
+once as there are cores. It must be said before torch is loaded, and holds for the processes that tests start.
+"""
+
+import os
+import signal
+
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so where a shell started the tests with &
+    signal.signal(signal.SIGINT, signal.default_int_handler)
