@@ -1,7 +1,7 @@
 """What holds for all tests: one thread each, and Ctrl-C is Ctrl-C.
 
 The models are so small that a second thread only waits for the first, and `make test` runs as many tests at
-once as there are cores. It must be said before torch is loaded, and holds for the processes that tests start.
+once as there are cores. It must be said before torch is loaded, and holds for processes that tests start.
 """
 
 import os

@@ -182,15 +182,15 @@ def test_threads_that_wait_sleep(files):
         "from importlib.abc import MetaPathFinder\n"
         "class Look(MetaPathFinder):\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'torch': print('OMP_WAIT_POLICY is', os.environ.get('OMP_WAIT_POLICY'))\n"
+        "        if name == 'torch': sys.exit('policy: ' + os.environ.get('OMP_WAIT_POLICY', 'none'))\n"
         "sys.meta_path.insert(0, Look())\n"
         "from headwise.cli import main\n"
         "main(['evaluate', 'no-model', 'no-file'])\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "OMP_WAIT_POLICY is PASSIVE" in done.stdout
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "policy: PASSIVE" in done.stderr
 
 
 # Input formats
@@ -374,7 +374,7 @@ def test_a_second_training_waits_for_the_first(files, run):
 # Interrupted and resumed
 
 
-LONG = (*SMALL, "--epochs", "40", "--accumulate", "2", "--patience", "30", "--average", "0.9")
+LONG = (*SMALL, "--epochs", "15", "--accumulate", "2", "--patience", "30", "--average", "0.9")
 
 
 def started(folder: Path, process) -> None:
@@ -408,7 +408,7 @@ def kill_and_resume(folder: Path, fork, seed: int, kills: int, *flags: str) -> i
                 assert first or process.wait() == 0, process.stderr.read().decode()
             else:
                 started(model, process)
-            time.sleep(chance.random() * chance.choice([0.2, 0.2, 2.0]))
+            time.sleep(chance.random() * chance.choice([0.1, 0.1, 1.0]))
             process.send_signal(signal.SIGKILL)
         _, err = process.communicate()
         resumed += bool(again)
@@ -424,11 +424,10 @@ def test_killed_and_resumed_is_the_same_run(files, fork, whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("seconds", ["0", "0.2"])
+@pytest.mark.parametrize(("seed", "seconds"), [(1, "0"), (2, "0.2")])
 def test_killed_many_times(files, fork, whole, seed, seconds):
     """How often the state is saved is part of the settings, but not of the weights."""
-    assert kill_and_resume(files, fork, seed, 6, "--checkpoint-seconds", seconds) > 0
+    assert kill_and_resume(files, fork, seed, 4, "--checkpoint-seconds", seconds) > 0
     assert model_bytes(files / "reviews.model") == whole
 
 

@@ -29,6 +29,7 @@ PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"[|<>;&]|\bprintf\b")
+MESSAGES = 400  # of 1,050
 NEEDS_MODEL = ("predicting.md", "model-folder.md", "explaining.md")
 
 
@@ -43,10 +44,12 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
-    """A folder with the help-desk messages, shared by all pages."""
+    """A folder with the samples, shared by all pages; of the help-desk messages those that come first."""
     folder = tmp_path_factory.mktemp("docs")
     for sample in (SOURCE / "data" / "samples").glob("[!_R]*.*"):
         shutil.copy(sample, folder)
+    messages = folder / "helpdesk.tsv"
+    messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
     return folder
 
 
