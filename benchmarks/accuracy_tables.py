@@ -1,7 +1,7 @@
 """The tables of benchmarks/accuracy.py and benchmarks/pairs.py, in Markdown."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -84,10 +84,17 @@ def spread(found: list[float]) -> str:
     return mean if len(found) == 1 else f"{mean} ± {100 * statistics.stdev(found):.1f}"
 
 
-def print_paired(found: Found, domains: list[str], first: str, second: str) -> None:
-    """One system minus another on the same texts and seeds (a system without seeds stands for all)."""
+def paired(
+    found: Found, tasks: Sequence[str], first: str, second: str
+) -> tuple[int, float, float, float] | None:
+    """One system minus another on the same texts and seeds (a system without seeds stands for all).
+
+    Returns:
+        How many pairs of runs, their mean difference in points and its 95 % bootstrap interval over texts;
+        None where there is no pair.
+    """
     gains = []
-    for task in domains:
+    for task in tasks:
         others = {run["seed"]: marks(run) for run in found[task][second]}
         if len(others) == 1 and second.startswith("tfidf"):
             others = {run["seed"]: next(iter(others.values())) for run in found[task][first]}
@@ -96,8 +103,8 @@ def print_paired(found: Found, domains: list[str], first: str, second: str) -> N
             if right is not None and other is not None:
                 gains.append((task, right - other))
     if not gains:
-        return
-    # Texts are drawn anew within each domain, the same for all seeds.
+        return None
+    # Texts are drawn anew within each data set, the same for all seeds.
     random = np.random.default_rng(0)
     by_task = {task: np.mean([gain for own, gain in gains if own == task], axis=0) for task, _ in gains}
     draws = [
@@ -106,10 +113,18 @@ def print_paired(found: Found, domains: list[str], first: str, second: str) -> N
     ]
     low, high = np.quantile(draws, [0.025, 0.975])
     mean = np.mean([gain.mean() for gain in by_task.values()])
-    print(
-        f"{first} minus {second}, {len(gains)} pairs of runs: {100 * mean:+.2f} points "
-        f"(95 % bootstrap interval over texts {100 * low:+.2f} to {100 * high:+.2f})"
-    )
+    return len(gains), 100 * float(mean), 100 * float(low), 100 * float(high)
+
+
+def print_paired(found: Found, tasks: list[str], first: str, second: str) -> None:
+    """The paired difference of two systems, if both have been run."""
+    gain = paired(found, tasks, first, second)
+    if gain is not None:
+        pairs, mean, low, high = gain
+        print(
+            f"{first} minus {second}, {pairs} pairs of runs: {mean:+.2f} points "
+            f"(95 % bootstrap interval over texts {low:+.2f} to {high:+.2f})"
+        )
 
 
 def print_costs(found: Found, domains: list[str], systems: list[str]) -> None:

@@ -43,6 +43,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
+    "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
 # F1 of names, accuracy of parts of speech: MS-Trans Tables 4 and 5 (Guo et al. 2020); the BiLSTM-CRF is
 # that of Ma & Hovy (2016). The parts of speech are of the whole Penn Treebank, which we do not have.

@@ -57,11 +57,9 @@ class BiLSTM(nn.Module):
         state of each direction, 0 for a text without words."""
         if x.layout.total == 0:
             # Part of the graph, like any batch's.
-            inputs = (
-                lstm.weight_ih_l0[: self.config.hidden]
-                for lstm in (self.forwards[0], self.backwards[0])  # type: ignore[index]
-            )
-            nothing = torch.cat([x.values @ weight.T for weight in inputs], dim=1)
+            lstms, hidden = (self.forwards[0], self.backwards[0]), self.config.hidden
+            weights = (lstm.get_parameter("weight_ih_l0")[:hidden] for lstm in lstms)
+            nothing = torch.cat([x.values @ weight.T for weight in weights], dim=1)
             return Encoded(x.with_values(nothing), nothing.sum(0).expand(len(x), -1))
         layout = x.layout
         turned = layout.offsets[1:].index_select(0, layout.text_of) - 1 - layout.positions

@@ -1,0 +1,81 @@
+"""benchmarks/reproduce.py: every row has a state, a command, or a reason; tables are printed, not written."""
+
+import pytest
+
+from headwise.recipe import build_recipe
+
+
+@pytest.fixture
+def reproduce(monkeypatch, tmp_path):
+    import reproduce
+    from accuracy import Accuracy
+
+    class Quick(Accuracy):
+        def load(self, task):
+            return task
+
+        def prints(self, data, system):
+            return [data]
+
+        def measure(self, data, task, system, seed, folder):
+            right = {"transformer": "80", "ms-transformer": "c0"}[system]
+            return {"test": int(right, 16).bit_count() / 2, "test_texts": 2, "right": right, "seconds": 1.0}
+
+    monkeypatch.setattr("runs.CACHE", tmp_path / "cache")
+    monkeypatch.setitem(reproduce.BENCHES, "accuracy", Quick(tmp_path / "accuracy.jsonl"))
+    return reproduce
+
+
+def test_every_row_can_run_or_says_why_not(reproduce):
+    for table in reproduce.TABLES.values():
+        assert len({row.name for row in table.rows}) == len(table.rows)
+        for row in table.rows:
+            assert sum(map(bool, (row.bench, row.command, row.bring, row.missing))) == 1
+            if row.command:
+                assert (reproduce.HERE / row.command.split()[0]).is_file()
+            for task in row.tasks:
+                bench = reproduce.BENCHES[row.bench]
+                assert task in bench.paper
+                assert row.system in (*bench.systems, *bench.more)
+                layers = bench.layers(task, row.system)
+                assert row.system in bench.once or build_recipe(*layers)
+
+
+def test_the_list(reproduce, capsys):
+    assert reproduce.main(["--list"]) == 0
+    out = capsys.readouterr().out
+    assert "ms-trans/table6: Scale distributions" in out
+    assert "measured here: 3 seeds" in out
+    assert "bring data: enwik8.zip" in out
+
+
+def test_a_table_runs_seed_by_seed_and_goes_on(reproduce, capsys):
+    words = ["ms-trans/table2", "--only", "transformer", "ms-transformer", "--seeds", "2"]
+    assert reproduce.main(words) == 0
+    out = capsys.readouterr().out
+    order = [line.split(", ")[1:] for line in out.splitlines() if line.startswith("sst5, ")]
+    assert order == [
+        ["transformer", "seed 0"],
+        ["ms-transformer", "seed 0"],
+        ["transformer", "seed 1"],
+        ["ms-transformer", "seed 1"],
+    ]
+    kept = reproduce.BENCHES["accuracy"].results.read_bytes()
+    assert reproduce.main(words) == 0
+    assert reproduce.main(["ms-trans/table2", "--table"]) == 0
+    out = capsys.readouterr().out
+    assert "| ms-transformer | 1 of 1 | 100.0 ± 0.0 (2) | - | 51.90 | +50.00 (" in out
+    assert reproduce.BENCHES["accuracy"].results.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ms-trans/tabel2"], "did you mean ms-trans/table2?"),
+        (["ms-trans/table2", "--only", "x"], "unknown row 'x'"),
+    ],
+)
+def test_unknown_names(reproduce, words, said, capsys):
+    with pytest.raises(SystemExit):
+        reproduce.main(words)
+    assert said in capsys.readouterr().err
