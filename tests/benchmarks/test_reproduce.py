@@ -1,4 +1,4 @@
-"""benchmarks/reproduce.py: every row has a state, a command, or a reason; tables are printed, not written."""
+"""benchmarks/reproduce.py: every row has a state, and a command or a reason; tables are never written."""
 
 import pytest
 
