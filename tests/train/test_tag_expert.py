@@ -36,7 +36,9 @@ def corpus(count: int, seed: int, noise: float = 0.0) -> list[Tagged]:
     return found
 
 
-def objective(dev: list[Tagged], crf: bool = True) -> TaggingObjective:
+def objective(
+    dev: list[Tagged], crf: bool = True, train: list[Tagged] | None = None, tags: str = "VN"
+) -> TaggingObjective:
     torch.manual_seed(0)
     config = ModelConfig(
         task="tag",
@@ -46,8 +48,9 @@ def objective(dev: list[Tagged], crf: bool = True) -> TaggingObjective:
         tagger=TaggerConfig(hidden=4, crf=crf),
     )
     words = [word for own in WORDS.values() for word in own]
-    model = TagModel(config, Vocabulary.build([words]), ["V", "N"], "plain", Alphabet.build(words)).eval()
-    return TaggingObjective(model, corpus(30, 0), dev)
+    scheme = "plain" if tags == "VN" else "bioes"
+    model = TagModel(config, Vocabulary.build([words]), list(tags), scheme, Alphabet.build(words)).eval()
+    return TaggingObjective(model, train or corpus(30, 0), dev)
 
 
 def knowing(own: TaggingObjective, strength: float) -> None:
@@ -81,7 +84,7 @@ def test_an_expert_that_says_the_contrary_is_dropped():
     knowing(own, -2.0)  # right on these
     add_expert(own)
     assert own.model.expert is None
-    assert (own.model.encoder_weight, own.model.expert_weight) == (1.0, 0.0)
+    assert (own.model.expert_weight, own.model.expert_share) == (0.0, 0.0)
     assert own.model.config.expert.features == 0
 
 
@@ -125,6 +128,30 @@ def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
         assert chances[0] == pytest.approx(first, abs=1e-4)
     save_model(model, tmp_path / "model", data={}, training={}, metrics={})
     assert load_model(tmp_path / "model").tag(items) == model.tag(items)
+
+
+def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
+    """Verbs are spans. Training tags are chance, so the expert knows nothing; the encoder prefers O."""
+    random = np.random.default_rng(5)
+
+    def spans(items: list[Tagged], chance: bool) -> list[Tagged]:
+        return [
+            replace(own, tags=tuple("SO"[random.random() < 0.8 if chance else t == "N"] for t in own.tags))
+            for own in items
+        ]
+
+    own = objective(spans(corpus(60, 1), False), False, spans(corpus(60, 0), True), "OS")
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+
+    def forward(batch):
+        verb = torch.isin(batch.words.values, verbs).float()
+        return batch.words.with_values(torch.stack([1 + 0 * verb, 4 * verb - 4], dim=1) * 0.5)
+
+    own.model.forward = forward  # type: ignore[method-assign]
+    assert own.evaluate()["f1"] == 0
+    add_expert(own)
+    assert own.model.outside > 0
+    assert own.evaluate()["f1"] > 0.9
 
 
 def test_a_second_training_takes_over_the_weights():

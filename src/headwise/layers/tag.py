@@ -76,16 +76,18 @@ class Tagger(nn.Module):
             return -self.crf.log_likelihood(scores, targets)
         return scores.with_values(cross_entropy(scores.values.float(), targets, reduction="none")).sum()
 
-    def beside(self, transitions: Tensor, weights: Sequence[Tensor | float]) -> CRF:
+    def beside(self, transitions: Tensor | None, weights: Sequence[Tensor | float]) -> CRF:
         """One CRF of this tagger and another one, whose scores are multiplied by their weights and added.
 
         Args:
-            transitions: Of the other, `[from, to]`.
+            transitions: Of the other, `[from, to]`, if there is one.
             weights: Of this one and the other.
         """
         own, (mine, others) = self.crf, weights
-        found = CRF(len(transitions), self._may, learned=False).to(transitions.device)
-        found.transitions = others * transitions
+        last = self.layers[-1].weight
+        found = CRF(len(last), self._may, learned=False).to(last.device)
+        if transitions is not None:
+            found.transitions = others * transitions
         if self.config.crf and own is not None:
             found.transitions = found.transitions + mine * own.transitions
             found.start, found.end = mine * own.start, mine * own.end

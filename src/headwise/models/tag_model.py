@@ -79,17 +79,20 @@ class TagModel(TextModel):
         expert_weight: What those of the expert are multiplied by.
         expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first and
             the second tag, in the mean over held-out words.
+        outside: What is taken off the score of `O`, so that as many spans are found as their F1 asks for.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
         "encoder_weight": 0.0,
         "expert_weight": 0.0,
         "expert_share": 0.0,
+        "outside": 0.0,
     }
     FORMER_FACTORS: ClassVar[dict[str, float]] = {
         "encoder_weight": 1.0,
         "expert_weight": 0.0,
         "expert_share": 0.0,
+        "outside": 0.0,
     }
     """What they are in model folders that do not tell, as they are older."""
 
@@ -119,27 +122,26 @@ class TagModel(TextModel):
         self.alphabet = alphabet
         self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
-        self._place_expert()
-
-    def _place_expert(self) -> None:
-        features = self.config.expert.features
+        features = config.expert.features
         self.expert = TagExpert(features, self.tags) if features else None
-        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+        self.encoder_weight, self.expert_weight = 1.0, 0.0
+        self.expert_share, self.outside = 0.0, 0.0
 
-    def add_expert(self, expert: TagExpert, weights: tuple[float, float], share: float) -> None:
+    def add_expert(
+        self, expert: TagExpert | None, weights: tuple[float, float], share: float, outside: float = 0.0
+    ) -> None:
         """Give a linear CRF a say.
 
         Args:
-            expert: Of the same tags in the same order.
-            weights: Of the encoder's scores and the expert's; an expert with 0 is left out.
+            expert: Of the same tags in the same order; None if it is to have no say.
+            weights: Of the encoder's scores and the expert's.
             share: See `expert_share`.
+            outside: See there.
         """
-        sizes = expert.sizes() if weights[1] else {}
-        self.config = with_expert(self.config, sizes)
-        self._place_expert()
-        if sizes:
-            self.expert, self.expert_share = expert.to(self.device), share
-            self.encoder_weight, self.expert_weight = weights
+        self.config = with_expert(self.config, {} if expert is None else expert.sizes())
+        self.expert = None if expert is None else expert.to(self.device)
+        self.encoder_weight, self.expert_weight = weights
+        self.expert_share, self.outside = share, outside
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -200,11 +202,14 @@ class TagModel(TextModel):
             raise ValueError("the model has no expert")
         return Ragged(torch.from_numpy(self.expert(words_of(batch))).to(self.device), batch.layout)
 
-    def _mixed(self, batch: Batch, weights: tuple[float, float]) -> Ragged:
+    def _mixed(self, batch: Batch, weights: tuple[float, float], outside: float) -> Ragged:
         """The weighed scores of encoder and expert together; who has no weight is not asked."""
-        encoder, expert = weights
-        said = expert * self.expert_scores(batch).values
-        return Ragged(said + encoder * self(batch).values.float() if encoder else said, batch.layout)
+        asked = (weights[0], self), (weights[1], self.expert_scores)
+        said = [weight * ask(batch).values.float() for weight, ask in asked if weight]
+        scores = torch.stack(said).sum(dim=0)
+        if outside:
+            scores[:, self.tags.index("O")] -= outside
+        return Ragged(scores, batch.layout)
 
     @torch.no_grad()
     def decode(
@@ -219,22 +224,24 @@ class TagModel(TextModel):
 
         Args:
             encoded: The texts.
-            weights: Of encoder and expert, instead of those that held-out sentences gave them.
+            weights: Of encoder and expert, instead of those that held-out sentences gave them; without
+                `outside`.
             batch_texts: Most texts at once.
             batch_tokens: Most words at once.
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
+        outside = 0.0 if weights else self.outside
         weights = weights or (self.encoder_weight, self.expert_weight)
         crf: CRF | None = None
-        if self.expert is not None and weights != (1.0, 0.0):
-            crf = self.tagger.beside(self.expert.transitions, weights)
+        if outside or weights != (1.0, 0.0):
+            crf = self.tagger.beside(None if self.expert is None else self.expert.transitions, weights)
         for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
             if crf is None:
                 scores = self(batch)
                 found, chances = self.tagger.decode(scores), self.tagger.probabilities(scores).values
             else:
-                scores = self._mixed(batch, weights)
+                scores = self._mixed(batch, weights, outside)
                 found, chances = crf.viterbi(scores)[0], crf.marginals(scores).values
             chances = chances.gather(1, found[:, None])[:, 0]
             cuts = batch.layout.offsets[1:-1].tolist()

@@ -1,9 +1,17 @@
-"""The linear CRF beside the encoder of a tagger: fitted on the training sentences, weighed on dev."""
+"""The linear CRF beside the encoder of a tagger: fitted on the training sentences, weighed on dev.
 
+The weights of the two are those under which the true tags of whole sentences are likeliest. Where tags mark
+spans, likelihood is too cautious, most of all where spans are rare and no one is sure of them: the shares
+of the two, and what is taken off the score of `O`, are then those of the best F1, which is smoothed as it
+jumps from share to share.
+"""
+
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.lib.stride_tricks import sliding_window_view
 
 from headwise.features.tagged_words import words_of
 from headwise.linear.mixture import LEAST_SHARE, shares_of
@@ -11,11 +19,15 @@ from headwise.linear.tag_crf import fit_crf
 from headwise.linear.tag_expert import TagExpert
 from headwise.models.tag_model import TagModel
 from headwise.ragged import Layout, Ragged
+from headwise.scores.entities import count_entities, f1_of
+from headwise.scores.schemes import read_spans
 
 if TYPE_CHECKING:
     from headwise.train.tagging import TaggingObjective
 
 _PRIOR = 4.0  # nats that it costs, over all words together, to move a weight by 1 from a half
+_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)  # of the expert in the sum of both weights
+_OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
 
 
 def add_expert(objective: "TaggingObjective") -> None:
@@ -25,18 +37,21 @@ def add_expert(objective: "TaggingObjective") -> None:
     Args:
         objective: With the sentences and the trained model.
     """
-    model, expert = objective.model, _expert(objective)
+    expert = _expert(objective)
     known = [n for n, own in enumerate(objective.dev_targets) if len(own) and own.min() >= 0]
     if expert is None or not known:
         return
-    said, layout, targets = _scores(objective, expert, known)
-    weights = _weigh(model, expert, said, layout, targets)
-    shares = shares_of([own.cpu().numpy() for own in said], weights)
-    if shares[0] < LEAST_SHARE:
-        weights = _weigh(model, expert, said, layout, targets, encoder=False)
-        shares = [0.0, 1.0]
-    encoder, own = weights
-    model.add_expert(expert, (float(encoder), float(own) if shares[1] >= LEAST_SHARE else 0.0), shares[1])
+    said, outside = _said(objective, expert, known), 0.0
+    encoder, own = said.likeliest()
+    if objective.model.scheme != "plain" and "O" in objective.model.tags:
+        share, outside = said.best_of_spans(encoder + own)
+        encoder, own = (encoder + own) * (1 - share), (encoder + own) * share
+    share = said.share(encoder, own)
+    if share > 1 - LEAST_SHARE:
+        encoder, share = 0.0, 1.0
+    elif share < LEAST_SHARE:
+        own = share = 0.0
+    objective.model.add_expert(expert if share else None, (encoder, own), share, outside)
 
 
 def add_expert_again(objective: "TaggingObjective", former: TagModel) -> None:
@@ -47,9 +62,8 @@ def add_expert_again(objective: "TaggingObjective", former: TagModel) -> None:
         former: The tagger before.
     """
     expert = None if former.expert is None else _expert(objective)
-    if expert is not None:
-        weights = former.encoder_weight, former.expert_weight
-        objective.model.add_expert(expert, weights, former.expert_share)
+    weights = former.encoder_weight, former.expert_weight
+    objective.model.add_expert(expert, weights, former.expert_share, former.outside)
 
 
 def _expert(objective: "TaggingObjective") -> TagExpert | None:
@@ -62,49 +76,83 @@ def _expert(objective: "TaggingObjective") -> TagExpert | None:
     return expert.to(model.device) if len(expert.keys) else None
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What encoder and expert say of held-out sentences, `[total, tags]` each, and the true tags."""
+
+    model: TagModel
+    transitions: torch.Tensor
+    scores: tuple[torch.Tensor, torch.Tensor]
+    layout: Layout
+    targets: torch.Tensor
+
+    def likeliest(self) -> tuple[float, float]:
+        """The weights of encoder and expert that make the true tags of whole sentences likeliest, with a
+        prior for equal ones."""
+        from scipy.optimize import minimize  # slow to load, and predictions do without
+
+        def cost(values: np.ndarray) -> tuple[float, np.ndarray]:
+            weights = torch.tensor(
+                values, dtype=torch.float32, device=self.targets.device, requires_grad=True
+            )
+            mixed = Ragged(weights[0] * self.scores[0] + weights[1] * self.scores[1], self.layout)
+            crf = self.model.tagger.beside(self.transitions, (weights[0], weights[1]))
+            found = crf.log_likelihood(mixed, self.targets)
+            # What the scheme forbids has no likelihood.
+            loss = _PRIOR * ((weights - 0.5) ** 2).sum() - found[found.isfinite()].sum()
+            loss = loss / len(self.targets)
+            (slopes,) = torch.autograd.grad(loss, [weights])
+            return loss.item(), slopes.cpu().numpy().astype(np.float64)
+
+        how = {"jac": True, "bounds": [(0.0, 5.0)] * 2, "method": "L-BFGS-B", "options": {"maxiter": 20}}
+        encoder, expert = minimize(cost, np.array([0.5, 0.5]), **how).x
+        return float(encoder), float(expert)
+
+    @torch.no_grad()
+    def best_of_spans(self, scale: float) -> tuple[float, float]:
+        """The share of the expert in weights with this sum, and what to take off the score of `O`, for the
+        best F1 of spans."""
+        tags, cuts = self.model.tags, self.layout.offsets[1:-1].tolist()
+
+        def spans(numbers: torch.Tensor) -> list:
+            each = np.split(numbers.cpu().numpy(), cuts)
+            return [read_spans([tags[n] for n in own]) for own in each]
+
+        truth, outside = spans(self.targets), tags.index("O")
+        scores = np.zeros((len(_SHARES), len(_OUTSIDE)))
+        for row, share in enumerate(_SHARES):
+            weights = scale * (1 - share), scale * share
+            crf = self.model.tagger.beside(self.transitions, weights)
+            for column, less in enumerate(_OUTSIDE):
+                mixed = weights[0] * self.scores[0] + weights[1] * self.scores[1]
+                mixed[:, outside] -= less
+                found = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
+                scores[row, column] = f1_of(count_entities(found, truth).sum(axis=0))
+        smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
+        best = int(smooth.argmax())
+        return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]
+
+    def share(self, encoder: float, expert: float) -> float:
+        """How much of the say the expert has with these weights."""
+        each = [own.cpu().numpy() for own in self.scores]
+        return shares_of(each, np.array([encoder, expert]))[1]
+
+
 @torch.no_grad()
-def _scores(
-    objective: "TaggingObjective", expert: TagExpert, known: list[int]
-) -> tuple[list[torch.Tensor], Layout, torch.Tensor]:
-    """What encoder and expert say of the words of dev sentences, `[total, tags]` each; the layout of these,
-    and the true tags."""
+def _said(objective: "TaggingObjective", expert: TagExpert, known: list[int]) -> _Said:
+    """What encoder and expert say of those of the dev sentences."""
     model, texts = objective.model, [objective.dev_texts[n] for n in known]
-    said, order = ([], []), []
+    said: tuple[list, list] = ([], [])
+    order = []
     for places, batch in model.batches(texts):
         said[0].append(model(batch).values.float())
         said[1].append(torch.from_numpy(expert(words_of(batch))).to(model.device))
         order += places
     targets = np.concatenate([objective.dev_targets[known[place]] for place in order])
-    layout = Layout([len(texts[place]) for place in order], model.device)
-    return [torch.cat(own) for own in said], layout, torch.from_numpy(targets).to(model.device)
-
-
-def _weigh(
-    model: TagModel,
-    expert: TagExpert,
-    said: list[torch.Tensor],
-    layout: Layout,
-    targets: torch.Tensor,
-    *,
-    encoder: bool = True,
-) -> np.ndarray:
-    """The weights of encoder and expert, none below 0, that make the true tags of whole sentences
-    likeliest; with a prior for equal ones."""
-    from scipy.optimize import minimize  # slow to load, and predictions do without
-
-    def cost(values: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = torch.tensor(values, dtype=torch.float32, device=targets.device, requires_grad=True)
-        mixed = Ragged(weights[0] * said[0] + weights[1] * said[1], layout)
-        crf = model.tagger.beside(expert.transitions, (weights[0], weights[1]))
-        found = crf.log_likelihood(mixed, targets)
-        # What the scheme forbids has no likelihood.
-        loss = _PRIOR * ((weights - 0.5) ** 2).sum() - found[found.isfinite()].sum()
-        loss = loss / len(targets)
-        (slopes,) = torch.autograd.grad(loss, [weights])
-        return loss.item(), slopes.cpu().numpy().astype(np.float64)
-
-    most = 5.0
-    bounds = [(0.0, most if encoder else 0.0), (0.0, most)]
-    start = np.array([0.5 if encoder else 0.0, 0.5])
-    found = minimize(cost, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 20})
-    return np.asarray(found.x)
+    return _Said(
+        model,
+        expert.transitions,
+        (torch.cat(said[0]), torch.cat(said[1])),
+        Layout([len(texts[place]) for place in order], model.device),
+        torch.from_numpy(targets).to(model.device),
+    )
