@@ -37,7 +37,7 @@ def test_learns_and_scores_as_its_parts_do(fitted):
     spans = [[read_spans(tags) for tags in part] for part in (found, y)]
     assert fitted.score(X, y) == pytest.approx(score_entities(*spans).f1)
     assert fitted.classes_ == ["B-LOC", "I-LOC", "O"]
-    assert len(fitted.history_) == 10
+    assert 1 <= len(fitted.history_) <= 10
 
 
 def test_running_text_with_its_characters(fitted):

@@ -37,6 +37,7 @@ class Tag(Task):
     model = TagModel
     sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
+    based = True
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
@@ -47,6 +48,22 @@ class Tag(Task):
         own["words"] |= {"dropout": 0.3, "min_count": 1}
         own["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
         return own
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """The vectors of the base say what words are about: what they are in a sentence is to be learned,
+        and capitals, of which the base knows nothing, stand beside them."""
+        settings = super().defaults_with_base(settings, items)
+        settings["base"]["dropout"] = 0.3
+        settings["characters"] = {"shape": 10}
+        few = items < 5_000
+        settings["train"] |= {
+            "epochs": 12 if few else 8,
+            "batch_texts": 16 if few else 32,
+            "learning_rate": 2e-3,
+            "vectors_learning_rate": 1e-3,
+            "refit": few,
+        }
+        return settings
 
     def suggested(self, parts: Parts[Any]) -> Settings:
         return {"train": {"score": self._score(parts)}}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _PRIOR = 4.0  # nats that it costs, over all words together, to move a weight by 1 from a half
 _SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)  # of the expert in the sum of both weights
 _OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
+_TIE = 1e-3  # points of F1 that a share of 1 farther away, or 1 less for O, must bring
 
 
 def add_expert(objective: "TaggingObjective") -> None:
@@ -44,7 +45,7 @@ def add_expert(objective: "TaggingObjective") -> None:
     said, outside = _said(objective, expert, known), 0.0
     encoder, own = said.likeliest()
     if objective.model.scheme != "plain" and "O" in objective.model.tags:
-        share, outside = said.best_of_spans(encoder + own)
+        share, outside = said.best_of_spans(encoder, own)
         encoder, own = (encoder + own) * (1 - share), (encoder + own) * share
     share = said.share(encoder, own)
     if share > 1 - LEAST_SHARE:
@@ -109,9 +110,9 @@ class _Said:
         return float(encoder), float(expert)
 
     @torch.no_grad()
-    def best_of_spans(self, scale: float) -> tuple[float, float]:
-        """The share of the expert in weights with this sum, and what to take off the score of `O`, for the
-        best F1 of spans."""
+    def best_of_spans(self, encoder: float, expert: float) -> tuple[float, float]:
+        """The share of the expert in the sum of these weights, and what to take off the score of `O`, for
+        the best F1 of spans; of several as good as another the nearest to these weights."""
         tags, cuts = self.model.tags, self.layout.offsets[1:-1].tolist()
 
         def spans(numbers: torch.Tensor) -> list:
@@ -119,6 +120,7 @@ class _Said:
             return [read_spans([tags[n] for n in own]) for own in each]
 
         truth, outside = spans(self.targets), tags.index("O")
+        scale = encoder + expert
         scores = np.zeros((len(_SHARES), len(_OUTSIDE)))
         for row, share in enumerate(_SHARES):
             weights = scale * (1 - share), scale * share
@@ -129,7 +131,8 @@ class _Said:
                 found = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
                 scores[row, column] = f1_of(count_entities(found, truth).sum(axis=0))
         smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
-        best = int(smooth.argmax())
+        away = np.abs(np.array(_SHARES) - expert / scale)[:, None] + np.array(_OUTSIDE)
+        best = int((smooth - _TIE * away).argmax())
         return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]
 
     def share(self, encoder: float, expert: float) -> float:
