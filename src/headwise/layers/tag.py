@@ -49,7 +49,7 @@ class Tagger(nn.Module):
 
     def __init__(self, width: int, tags: Sequence[str], scheme: Scheme, config: TaggerConfig):
         super().__init__()
-        self.config = config
+        self.config, self.tags = config, len(tags)
         self.layers = nn.Sequential(nn.Dropout(config.dropout))
         if config.hidden:
             self.layers.extend([nn.Linear(width, config.hidden), nn.ReLU(), nn.Dropout(config.dropout)])
@@ -84,8 +84,7 @@ class Tagger(nn.Module):
             weights: Of this one and the other.
         """
         own, (mine, others) = self.crf, weights
-        last = self.layers[-1].weight
-        found = CRF(len(last), self._may, learned=False).to(last.device)
+        found = CRF(self.tags, self._may, learned=False).to(next(self.parameters()).device)
         if transitions is not None:
             found.transitions = others * transitions
         if self.config.crf and own is not None:
