@@ -28,6 +28,7 @@ ROOMS = (
     ("predictions", "train"),
     ("tasks",),
     ("recipe", "store"),
+    ("teachers",),
     ("verbs",),
     ("estimators", "cli"),
 )

@@ -192,3 +192,32 @@ def test_ctrl_c_stops_it_and_leaves_nothing_behind(monkeypatch, tmp_path):
         classifier.fit(X, Y)
     assert not hasattr(classifier, "model_")
     assert not any(tmp_path.iterdir())
+
+
+def test_labels_may_be_probabilities_and_texts_have_weights():
+    class Frame(np.ndarray):  # what is read of a DataFrame
+        columns = ("bad", "good", "odd")
+
+    names = ["bad", "good", "odd"]
+    certain = np.eye(3)[[names.index(label) for label in Y]]
+    shares = 0.7 * certain + 0.1
+    own = tiny().fit(X, shares.view(Frame))
+    assert own.classes_.tolist() == names
+    assert own.score(X, Y) > 0.9
+    assert tiny().fit(X, shares, sample_weight=np.ones(60)).classes_.tolist() == [0, 1, 2]
+    heavy = np.where(np.array(Y) == "odd", 0.0, 1.0)
+    assert "odd" not in tiny().fit(X, Y, heavy).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "found"),
+    [
+        (np.full((60, 3), 0.5), None, r"y\[0\] is \[0.5, .*add up to 1"),
+        (np.full((60, 2), np.nan), None, r"y\[0\]"),
+        (Y, np.full(60, -1.0), "sample_weight"),
+        (Y, np.ones(59), "inconsistent"),
+    ],
+)
+def test_probabilities_and_weights_that_are_none(y, weights, found):
+    with pytest.raises(ValueError, match=found):
+        tiny().fit(X, y, weights)

@@ -67,3 +67,15 @@ def test_given_weights():
 def test_wrong_weights(setting, message):
     with pytest.raises(ConfigError, match=message):
         class_weights(setting, ["a", "b"], [1, 1])
+
+
+def test_certain_probabilities_are_labels_and_a_weight_is_shared_by_them():
+    logits, targets, weights = torch.randn(4, 3), torch.tensor([0, 2, 1, 1]), torch.tensor([1.0, 2.0, 4.0])
+    certain = torch.eye(3)[targets]
+    torch.testing.assert_close(
+        classification_loss(logits, certain, weights=weights),
+        classification_loss(logits, targets, weights=weights),
+    )
+    half = torch.tensor([[0.5, 0.0, 0.5]])
+    expected = 2.5 * classification_loss(logits[:1], half)
+    torch.testing.assert_close(classification_loss(logits[:1], half, weights=weights), expected)

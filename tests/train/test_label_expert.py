@@ -92,3 +92,28 @@ def test_texts_without_words_have_no_expert():
     own.train_items = own.model.features.encode([" "] * len(own.train_items))
     add_expert(own, knowing(own.dev_targets, 1.0))
     assert own.model.expert is None
+
+
+def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_expert():
+    plain = objective()
+    targets, texts = plain.train_targets, corpus(90, 0)[0]
+    dev = corpus(60, 1)
+    certain = np.eye(3, dtype=np.float32)[targets]
+    soft = ClassificationObjective(plain.model, (texts, targets), dev, soft=certain)
+    plain.model.eval()
+    torch.testing.assert_close(soft.loss(range(90)), plain.loss(range(90)))
+    twice = np.where(targets == 0, 2.0, 1.0)
+    weighted = ClassificationObjective(
+        plain.model, (texts, targets), dev, weights=(twice / twice.mean()).astype(np.float32)
+    )
+    expected = (plain.loss(range(90)) + plain.loss(np.flatnonzero(targets == 0).tolist())) / twice.mean()
+    torch.testing.assert_close(weighted.loss(range(90)), expected)
+    balanced = replace(plain.model.config, classifier=ClassifierConfig(class_weights="balanced"))
+    plain.model.config = balanced
+    even = ClassificationObjective(plain.model, (texts, targets), dev, soft=np.full((90, 3), 1 / 3, "f4"))
+    assert np.allclose(even.class_weights, 1)
+    wrong = certain[:, [1, 2, 0]]
+    taught = ClassificationObjective(plain.model, (texts, targets), dev, soft=wrong)
+    add_expert(taught, knowing(taught.dev_targets, 0.0))
+    guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
+    assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9

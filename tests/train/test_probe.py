@@ -49,3 +49,9 @@ def test_few_texts():
     weights, bias = fit_probe(rows, targets, 2)
     assert np.isfinite(weights).all()
     assert np.isfinite(bias).all()
+
+
+def test_certain_probabilities_are_labels():
+    rows, targets = texts(100, 3, 2.0)
+    hard, soft = fit_probe(rows, targets, 3), fit_probe(rows, np.eye(3, dtype=np.float32)[targets], 3)
+    assert np.allclose(hard[0], soft[0], atol=1e-3)

@@ -25,10 +25,12 @@ from headwise.recipe import size_defaults
 from headwise.scores.thresholds import ThresholdConfig
 from headwise.tasks import TASKS
 from headwise.tasks.task import DEFAULT_ENCODER
+from headwise.teachers.config import TeachConfig
 from headwise.train.config import TrainConfig
 from headwise.train.recipe import VectorsConfig
 
 _CONFIGS: dict[str, type] = {
+    "teach": TeachConfig,
     "split": SplitConfig,
     "train": TrainConfig,
     "words": WordConfig,

@@ -50,6 +50,12 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         remark = compare_with(sheet, scores, outcome.rivals.get("baseline"), task.advice)
         if remark is not None:
             listener.remark(remark)
+    if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
+        own, other, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
+        out.print(
+            f"The model reads {own:,.0f} {many}/s, its teacher ({name}) {other:,.0f}: "
+            f"it is {own / other:,.0f} times as fast.\n"
+        )
     shown = visible(str(folder))
     out.print(f"Model: {shown} ({weights / 1e6:.1f} MB of weights). Next:")
     if task.predictor is None:

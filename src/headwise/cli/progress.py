@@ -14,12 +14,13 @@ class TextProgress:
     """A progress bar on standard error, if that is a terminal.
 
     Args:
-        file: The file that is read; where its lines can be counted quickly, the bar has an end.
+        file: The file that is read; where its lines can be counted quickly, the bar has an end. None where
+            `update_of` tells it.
         kept: Texts that an earlier run has done.
         show: False for none.
     """
 
-    def __init__(self, file: Path, *, kept: int = 0, show: bool = True):
+    def __init__(self, file: Path | None, *, kept: int = 0, show: bool = True):
         console = messages()
         show = show and console.is_terminal
         self._bar = Progress(
@@ -32,7 +33,7 @@ class TextProgress:
             transient=True,
             disable=not show,
         )
-        total = count_lines(file) if show else None
+        total = count_lines(file) if show and file else None
         self._task = self._bar.add_task("", total=total, texts=0, rate=0.0)
         self._started, self._kept = time.perf_counter(), kept
 
@@ -49,6 +50,11 @@ class TextProgress:
         """Tell how many texts are done, and the line of the last."""
         rate = (texts - self._kept) / max(time.perf_counter() - self._started, 1e-9)
         self._bar.update(self._task, completed=line, texts=texts, rate=rate)
+
+    def update_of(self, texts: int, total: int) -> None:
+        """Tell how many texts are done, and how many there are."""
+        self._bar.update(self._task, total=total)
+        self.update(texts, texts)
 
 
 def count_lines(path: Path) -> int | None:

@@ -19,6 +19,7 @@ FILE = Path(__file__).with_name("settings.json")
 PLACES = {
     "data": ("*", "Reading files", 3),
     "split": ("--split", "Splitting", 4),
+    "teach": ("--teach", "Teacher", 4),
     "train": ("*", "Training", 5),
     "words": ("--words", "Words", 6),
     "vectors": ("--vectors", "Words", 6),

@@ -30,3 +30,8 @@ class Terminal(Listener):
     def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
         with TextProgress(file, kept=kept, show=shown) as progress:
             yield progress.update
+
+    @contextmanager
+    def answering(self) -> Iterator[Update]:
+        with TextProgress(None) as progress:
+            yield progress.update_of

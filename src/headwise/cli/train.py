@@ -4,7 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -55,9 +55,13 @@ def train(
     heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
     dev_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    unlabelled: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    teacher: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    work: Annotated[Path | None, Parameter(group=_FILES)] = None,
     resume: Annotated[bool, _SWITCH] = False,
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
+    teach: section_flags("teach") = None,
     data: section_flags("data") = None,
     split: section_flags("split") = None,
     training: section_flags("train") = None,
@@ -107,6 +111,10 @@ def train(
             for each text (1-based numbers of words, 0 for a root), "words, tab, heads", or CoNLL-U.
         dev_heads: The same of the dev texts.
         test_heads: The same of the test texts.
+        unlabelled: Texts without labels, which the teacher labels; see headwise distill.
+        teacher: What labels them: a sentence encoder (a name of the hub, or a folder), a model folder, or a
+            file of texts with labels or probabilities.
+        work: Folder that keeps what a sentence encoder says of texts, for other trainings too. [none]
         resume: Go on with the interrupted run in the output folder; give the same settings again.
             Begins a run that had not begun, and does nothing where it is finished.
         overwrite: Replace the model in the output folder.
@@ -156,6 +164,8 @@ def train(
                 *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
             ),
             settings=layers,
+            teaching=teaching_of(teacher, unlabelled, given(teach)),
+            work=work,
             resume=resume,
             overwrite=overwrite,
             baseline=not no_baseline,
@@ -172,6 +182,25 @@ def train(
         return 0
     print_outcome(outcome, output, terminal)
     return 0
+
+
+def teaching_of(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
+    """A `headwise.teachers.lesson.Teaching` by the flags; None where there is no teacher.
+
+    Raises:
+        ConfigError: There are unlabelled texts or settings, but no teacher.
+    """
+    if teacher is None:
+        if unlabelled is not None or settings:
+            given_flag = "--unlabelled" if unlabelled is not None else f"--teach.{next(iter(settings))}"
+            raise ConfigError(f"{given_flag} needs a --teacher")
+        return None
+    from headwise.config import from_dict
+    from headwise.teachers.config import TeachConfig
+    from headwise.teachers.lesson import Teaching
+
+    texts = None if unlabelled is None else str(unlabelled)
+    return Teaching(teacher, texts, from_dict(TeachConfig, settings))
 
 
 def _output_for(file: Path) -> Path:

@@ -14,7 +14,8 @@ from headwise.errors import HeadwiseError
 
 DEFAULT_TASK = "classify"
 _OF_TEXTS = {"base", "vectors", "encoder"}
-_OWN = {"file", "output", "task", "dev", "test", "resume", "overwrite", "recipe", *_OF_TEXTS}
+_TAUGHT = {"unlabelled", "teacher"}
+_OWN = {"file", "output", "task", "dev", "test", "resume", "overwrite", "recipe", *_OF_TEXTS, *_TAUGHT}
 _DATA = {"format", "text_column", "label_column"}
 _COMMON = {
     "split": {"dev", "test"},
@@ -53,7 +54,11 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
             hidden = {flag.name for flag in every if not _kept(section, flag, task, encoder, sections)}
             made.__annotations__[name] = section_flags(section, hidden)
             count += len(hidden)
-        elif name not in _OWN or (name in _OF_TEXTS and "encoder" not in sections):
+        elif (
+            name not in _OWN
+            or (name in _OF_TEXTS and "encoder" not in sections)
+            or (name in _TAUGHT and task != DEFAULT_TASK)
+        ):
             kind, *parameters = get_args(train.__annotations__[name])
             made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
             count += 1

@@ -28,6 +28,8 @@ CODES = {
     "HW122": "a tree has a label other than 0 to 4",
     "HW123": "a label in a list is not a text",
     "HW124": "a column of a label says neither yes nor no",
+    "HW125": "probabilities of labels that are none, or do not add up to 1",
+    "HW126": "a weight that is none",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.shares import Shares
+
 Parse = Sequence[int] | NDArray[np.int64]
 """The head of each word in the dependency tree (see `headwise.features.syntax`)."""
 
@@ -19,12 +21,16 @@ class Example:
         label: The label's name, or None where the file has none (prediction).
         line: The line of the file, from 1, on which the record starts.
         heads: Its parse, if there is one.
+        shares: The probabilities of labels, where the label is not certain (it is the likeliest then).
+        weight: How much the text counts in training.
     """
 
     text: str
     label: str | None = None
     line: int = 0
     heads: Parse | None = None
+    shares: Shares | None = None
+    weight: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -41,10 +41,22 @@ def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
 
 
 def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str]) -> FlagColumns:
-    """The columns with these names or numbers (from 1; 3-8 is several), and that of the texts.
+    """The columns with these names or numbers, and that of the texts; see `columns_named`.
 
     Raises:
         DataError: HW111, HW131.
+    """
+    flags = columns_named(asked, sample, source, "--label-columns")
+    return FlagColumns(choose_text(sample, source, without=flags), None, flags)
+
+
+def columns_named(
+    asked: Sequence[str], sample: Sequence[Record], source: Source, flag: str
+) -> tuple[str, ...]:
+    """The columns with these names or numbers (from 1; 3-8 is several), each once.
+
+    Raises:
+        DataError: HW111, there is no such column.
     """
     names = list(dict.fromkeys(name for record in sample for name in record.fields))
     places: list[int] = []
@@ -52,15 +64,11 @@ def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str])
         first, dash, last = part.partition("-")
         numbers = part not in names and dash and first.isdecimal() and last.isdecimal()
         if numbers and int(first) <= int(last):
-            places += [_place(str(n), names, source) for n in range(int(first), int(last) + 1)]
+            parts = map(str, range(int(first), int(last) + 1))
         else:
-            places.append(_place(part, names, source))
-    flags = tuple(dict.fromkeys(names[place] for place in places))
-    return FlagColumns(choose_text(sample, source, without=flags), None, flags)
-
-
-def _place(asked: str, names: Sequence[str], source: Source) -> int:
-    return find_column(asked, names, source, "--label-columns")
+            parts = iter((part,))
+        places += [find_column(own, names, source, flag) for own in parts]
+    return tuple(dict.fromkeys(names[place] for place in places))
 
 
 def flagged(record: Record, flags: Sequence[str], source: Source) -> list[str] | None:

@@ -76,12 +76,44 @@ class LabelSetOptions(ReadOptions):
     @property
     def flags(self) -> list[str]:
         """The columns of labels that are named."""
-        return [part.strip() for part in (self.label_columns or "").split(",") if part.strip()]
+        return listed(self.label_columns)
 
     @property
     def separator(self) -> str:
         """What separates labels, without the blanks around it."""
         return (self.label_separator or SEPARATOR).strip()
+
+
+@dataclass(frozen=True)
+class SoftOptions(ReadOptions):
+    """The same of files whose texts have one label each, which need not be certain."""
+
+    probability_columns: str | None = None
+    """The columns with the probability of each label, whose names the labels have: names, or numbers from
+    1, separated by commas; 3-8 is several. In jsonl also one field with an object."""
+
+    confidence_column: str | None = None
+    """The column with the probability of the label, what is left being shared by the others; or none."""
+
+    weight_column: str | None = None
+    """The column that says how much a text counts; or none."""
+
+    def __post_init__(self) -> None:
+        if self.probability_columns is not None and (self.label_column or self.confidence_column):
+            other = "label_column" if self.label_column else "confidence_column"
+            raise ConfigError(f"probability_columns and {other} exclude each other; give one of them")
+        if self.probability_columns is not None and not listed(self.probability_columns):
+            raise ConfigError(f"probability_columns {self.probability_columns!r}; expected columns")
+
+    @property
+    def names_columns(self) -> bool:
+        asked = (self.probability_columns, self.confidence_column, self.weight_column)
+        return super().names_columns or any(own not in (None, "none") for own in asked)
+
+
+def listed(asked: str | None) -> list[str]:
+    """The parts of a list with commas."""
+    return [part.strip() for part in (asked or "").split(",") if part.strip()]
 
 
 DEFAULT = ReadOptions()

@@ -20,6 +20,7 @@ from headwise.data.label_set_columns import cells_of, choose_label_set_columns
 from headwise.data.options import DEFAULT, LabelSetOptions, ReadOptions
 from headwise.data.rows import Row, Rows
 from headwise.data.sniff import guess_format
+from headwise.data.soft_columns import SoftColumns, choose_soft_columns, soft_label, weight_of
 from headwise.data.source import Record, Source, look_ahead
 from headwise.errors import ConfigError
 
@@ -38,12 +39,14 @@ def read_examples(
     on_error: OnError = stop,
     *,
     known: Sequence[str] = (),
+    answers: bool = False,
 ) -> Dataset[Example]:
     """Read a labelled file into memory.
 
     Labels are trimmed; texts stay exactly as they are. Files of the format "text" have no labels,
     so theirs are None. With `LabelSetOptions` texts have any number of labels: they are
-    `LabelSetExample`s, each label counts once, and an empty cell or list is a text without labels.
+    `LabelSetExample`s, each label counts once, and an empty cell or list is a text without labels. With
+    `SoftOptions` labels need not be certain (see `headwise.data.soft_columns`).
 
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
@@ -51,6 +54,7 @@ def read_examples(
         on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if
             it returns, the record is left out and reading goes on.
         known: Labels that the file may have as columns, 1 where a text has the label and 0 where not.
+        answers: Of `SoftOptions`: what a model has predicted goes before a column of labels.
 
     Raises:
         DataError: Any of HW101 to HW131.
@@ -61,7 +65,8 @@ def read_examples(
         form, columns, records = open_records(source, labelled=True, choose=choose)
         examples: list[Example] = [*_with_sets(records, columns, source, options.separator)]
     else:
-        form, columns, records = open_records(source, labelled=True)
+        choose = partial(choose_soft_columns, answers=answers)
+        form, columns, records = open_records(source, labelled=True, choose=choose)
         examples = [*_with_labels(records, columns, source)]
     if source.neutral:
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
@@ -76,8 +81,19 @@ def _with_labels(records: Iterator[Record], columns: Columns, source: Source) ->
     for record in records:
         text = text_of(record, columns.text, source)
         label = label_of(record, columns.label, source) if columns.label else None
-        if text is not None and (label is not None or not columns.label):
-            yield Example(text, label, record.line)
+        if text is None or (label is None and columns.label):
+            continue
+        shares, weight = None, 1.0
+        if isinstance(columns, SoftColumns):
+            if columns.shares or columns.confidence:
+                if (shares := soft_label(record, columns, label, source)) is None:
+                    continue
+                label = label or shares.likeliest
+            if columns.weight:
+                if (given := weight_of(record, columns.weight, source)) is None:
+                    continue
+                weight = given
+        yield Example(text, label, record.line, shares=shares, weight=weight)
 
 
 def _with_sets(

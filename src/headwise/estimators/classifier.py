@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from headwise.data.example import Example
+from headwise.data.shares import TOLERANCE, Shares
 from headwise.estimators.base import texts_of
 from headwise.estimators.labels import LabelEstimator, check_labels
 
@@ -24,13 +25,21 @@ class TextClassifier(LabelEstimator):
     TASK: ClassVar[str] = "classify"
 
     def fit(
-        self, X: Sequence[str], y: Sequence[Any], *, dev: tuple[Sequence[str], Sequence[Any]] | None = None
+        self,
+        X: Sequence[str],
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        dev: tuple[Sequence[str], Any] | None = None,
     ) -> Self:
         """Train on texts and their labels.
 
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
-            y: Their labels: strings, whole numbers or truth values.
+            y: Their labels: strings, whole numbers or truth values; or the probabilities of all labels,
+                `[texts, labels]`, where they are not certain. These are named 0, 1, ..., or as the columns
+                of a DataFrame are.
+            sample_weight: How much each text counts, `[texts]`, 0 or more.
             dev: Texts and labels that choose the best epoch and calibrate the probabilities. By default a
                 share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
 
@@ -38,7 +47,7 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        examples, labels = _examples(X, y)
+        examples, labels = _examples(X, y, sample_weight)
         if len(labels) < 2:
             raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
         held = None
@@ -51,9 +60,36 @@ class TextClassifier(LabelEstimator):
         return self
 
 
-def _examples(X: Any, y: Any) -> tuple[list[Example], np.ndarray]:
+def _examples(X: Any, y: Any, weights: Any = None) -> tuple[list[Example], np.ndarray]:
     """The examples, and the labels that occur, sorted and of y's own type."""
-    texts, targets = texts_of(X), check_labels(y)
-    check_consistent_length(texts, targets)
-    pairs = zip(texts, targets, strict=True)
-    return [Example(text, str(label)) for text, label in pairs], np.unique(targets)
+    texts = texts_of(X)
+    counts = np.ones(len(texts)) if weights is None else column_or_1d(weights).astype(np.float64)
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
+        raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        names = check_labels(list(getattr(y, "columns", range(np.shape(y)[1]))))
+        shares = _probabilities(y, tuple(map(str, names)))
+        check_consistent_length(texts, shares, counts)
+        rows = zip(texts, shares, counts.tolist(), strict=True)
+        return [Example(t, own.likeliest, shares=own, weight=w) for t, own, w in rows], np.unique(names)
+    targets = check_labels(y)
+    check_consistent_length(texts, targets, counts)
+    rows = zip(texts, targets, counts.tolist(), strict=True)
+    return [Example(text, str(label), weight=w) for text, label, w in rows], np.unique(targets)
+
+
+def _probabilities(y: Any, names: tuple[str, ...]) -> list[Shares]:
+    """The rows of a matrix of probabilities.
+
+    Raises:
+        ValueError: They are none.
+    """
+    values = np.asarray(y, dtype=np.float64)
+    good = ((values >= 0) & (values <= 1)).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= TOLERANCE)
+    if not good.all():
+        place = int((~good).argmax())
+        raise ValueError(
+            f"y[{place}] is {values[place].tolist()!r:.80}; expected the probabilities of {len(names)} "
+            "labels, from 0 to 1, that add up to 1"
+        )
+    return [Shares(names, row) for row in values.astype(np.float32)]

@@ -61,21 +61,23 @@ class Classifier(nn.Module):
 def classification_loss(
     logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0, weights: Tensor | None = None
 ) -> Tensor:
-    """Cross-entropy of each text, `[texts]`, times the weight of its label.
+    """Cross-entropy of each text, `[texts]`, times the weight of its label (of probabilities their mean).
 
     Weights have one meaning: the texts of a label count as if there were that many times more of them.
 
     Args:
         logits: `[texts, classes]`.
-        targets: `[texts]`, int64.
+        targets: `[texts]`, int64, or the probabilities of labels, `[texts, classes]`.
         label_smoothing: See `ClassifierConfig`.
         weights: `[classes]`, or None for all 1.
     """
     losses = cross_entropy(logits, targets, label_smoothing=label_smoothing, reduction="none")
-    return losses if weights is None else losses * weights[targets]
+    if weights is None:
+        return losses
+    return losses * (weights[targets] if targets.dim() == 1 else targets @ weights)
 
 
-def class_weights(setting: str, labels: Sequence[str], counts: Sequence[int]) -> Tensor | None:
+def class_weights(setting: str, labels: Sequence[str], counts: Sequence[float]) -> Tensor | None:
     """The weights that `ClassifierConfig.class_weights` asks for.
 
     Args:

@@ -13,13 +13,18 @@ SHARD = 8192
 """Texts of a file."""
 
 
-def missing(texts: int, folder: Path) -> list[int]:
+def missing(texts: int, folder: Path, size: int = SHARD) -> list[int]:
     """The first texts of the shards that are still to be read."""
-    return [start for start in range(0, texts, SHARD) if not _shard(folder, start).exists()]
+    return [start for start in range(0, texts, size) if not _shard(folder, start // size).exists()]
 
 
 def ask(
-    teacher: Teacher, texts: Sequence[str], folder: Path, report: Callable[[int, int], None]
+    teacher: Teacher,
+    texts: Sequence[str],
+    folder: Path,
+    report: Callable[[int, int], None],
+    *,
+    size: int = SHARD,
 ) -> NDArray[np.float16]:
     """The teacher's vectors of texts, from the folder as far as they are there.
 
@@ -28,23 +33,24 @@ def ask(
         texts: The same, in the same order, whenever the folder is the same.
         folder: Of the shards; each is whole or not there.
         report: Called with the texts that are done, and all.
+        size: Texts of a file; the same whenever the folder is the same.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    left = missing(len(texts), folder)
-    done = len(texts) - sum(min(SHARD, len(texts) - start) for start in left)
+    left = missing(len(texts), folder, size)
+    done = len(texts) - sum(min(size, len(texts) - start) for start in left)
     for start in left:
-        own = texts[start : start + SHARD]
+        own = texts[start : start + size]
         vectors = np.zeros((len(own), teacher.size), np.float16)
         for place in range(0, len(own), 1024):
             vectors[place : place + 1024] = teacher.read(own[place : place + 1024])
             report(done + min(place + 1024, len(own)), len(texts))
         partial = folder / "shard.part.npy"
         np.save(partial, vectors)
-        os.replace(partial, _shard(folder, start))
+        os.replace(partial, _shard(folder, start // size))
         done += len(own)
-    shards = [np.load(_shard(folder, start)) for start in range(0, len(texts), SHARD)]
+    shards = [np.load(_shard(folder, number)) for number in range(-(-len(texts) // size))]
     return np.concatenate([np.zeros((0, teacher.size), np.float16), *shards])
 
 
-def _shard(folder: Path, start: int) -> Path:
-    return folder / f"{start // SHARD:06d}.npy"
+def _shard(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.npy"

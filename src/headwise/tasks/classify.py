@@ -15,7 +15,7 @@ from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, new_text_model, text_defaults
 from headwise.train.classification import finish_labels_again
-from headwise.train.fit import label_names, targets_of
+from headwise.train.fit import all_labels, targets_of
 from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
 
@@ -48,7 +48,7 @@ class Classify(LabelTask):
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
-        labels = label_names(item.label for item in parts.train)
+        labels = all_labels(parts.train)
         return new_text_model(lambda words: Model(recipe.model, words, labels), parts, recipe, vectors)
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:

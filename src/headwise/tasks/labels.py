@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.parts import Parts
+from headwise.data.shares import shares_of, weights_of
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.labels import Evaluation, evaluate_labels
@@ -30,7 +31,8 @@ class LabelTask(Task):
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
-        return ClassificationObjective(model, train, dev)
+        soft, weights = shares_of(parts.train, model.labels), weights_of(parts.train)
+        return ClassificationObjective(model, train, dev, soft=soft, weights=weights)
 
     def begin(self, model: Any, objective: Any) -> None:
         if getattr(model, "probe", None) is not None:

@@ -298,7 +298,7 @@ def check_labelled(data: Any) -> None:
     Raises:
         DataError: HW163, its format has none.
     """
-    if hasattr(data, "columns") and getattr(data.columns, "label", "") is None:
+    if hasattr(data, "columns") and getattr(data.columns, "label", "") is None and not data.labels:
         raise DataError(
             "HW163",
             f"the format {data.format} has no labels",

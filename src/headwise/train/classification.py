@@ -28,6 +28,9 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         model: The classifier.
         train: Training texts or pairs, and label numbers.
         dev: Dev texts or pairs, and label numbers.
+        soft: Probabilities of the labels of the training texts, `[texts, labels]`, where some are not
+            certain.
+        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
     """
 
     def __init__(
@@ -35,12 +38,21 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         model: AnyClassifier,
         train: tuple[Sequence[Any], np.ndarray],
         dev: tuple[Sequence[Any], np.ndarray],
+        *,
+        soft: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
-        self.train_targets = train[1].astype(np.int64)
+        self.train_targets = train[1].astype(np.int64) if soft is None else soft
+        self.text_weights = weights
         self.dev_targets = dev[1].astype(np.int64)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
-        counts = np.bincount(self.train_targets, minlength=len(model.labels)).tolist()
+        own = self.train_targets
+        if own.ndim == 2:
+            counts = (own if weights is None else own * weights[:, None]).sum(axis=0)
+        else:
+            counts = np.bincount(own, weights, minlength=len(model.labels))
+        counts = counts.tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
@@ -52,9 +64,12 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)])
         weights = None if self._weights is None else self._weights.to(self.model.device)
-        return classification_loss(
+        losses = classification_loss(
             self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
-        ).sum()
+        )
+        if self.text_weights is not None:
+            losses = losses * self.there(self.text_weights[list(texts)])
+        return losses.sum()
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.model.labels)
@@ -72,8 +87,10 @@ def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -
 
 def begin_with_probe(objective: ClassificationObjective) -> None:
     """Let a classifier with a base begin as what the vectors of the base say by themselves."""
-    model, targets, of_labels = objective.model, objective.train_targets, objective.class_weights
-    weights = None if of_labels is None else of_labels[targets]
+    model, targets, weights = objective.model, objective.train_targets, objective.text_weights
+    if (of_labels := objective.class_weights) is not None:
+        own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
+        weights = own if weights is None else own * weights
     vectors = model.base_vectors(objective.train_items)
     found = fit_probe(vectors, targets, len(model.labels), weights=weights)
     with torch.no_grad():

@@ -57,6 +57,7 @@ def fit(
     *,
     vectors: WordVectors | None = None,
     resume: bool = False,
+    together: Callable[[Parts[Any]], Parts[Any]] | None = None,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Fitted[Any]:
     """Train a model, its best epoch chosen on dev.
@@ -69,6 +70,7 @@ def fit(
         folder: Where the state of the run is kept.
         vectors: What `recipe.vectors.file` holds; read from there where not given.
         resume: Go on with the run in `folder`.
+        together: What is trained on once dev has chosen; by default training and dev data.
         report: Called after each update and each epoch.
 
     Raises:
@@ -108,7 +110,7 @@ def fit(
     if not recipe.train.refit or "dev" in parts.files:
         return Fitted(first.model, first.progress, first.covered, finished.dev, finished.calibration)
     # What dev has chosen is settled; the last training has its texts too.
-    whole = replace(parts, train=[*parts.train, *parts.dev])
+    whole = (together or train_and_dev)(parts)
     again = folder / AGAIN
     last = learn(
         whole,
@@ -129,6 +131,11 @@ def round_to_half(model: torch.nn.Module) -> None:
         rounded = weights.half().to(weights.dtype)
         if rounded.isfinite().all():
             weights.copy_(rounded)
+
+
+def train_and_dev(parts: Parts[Any]) -> Parts[Any]:
+    """Parts whose dev items are to be trained on too."""
+    return replace(parts, train=[*parts.train, *parts.dev])
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,12 @@ def _is_number(name: str) -> bool:
         return float(name) == float(name)
     except ValueError:
         return False
+
+
+def all_labels(items: Sequence[Any]) -> list[str]:
+    """The labels of items, also those that are likely for none of them; see `label_names`."""
+    named = {own.labels for item in items if (own := getattr(item, "shares", None)) is not None}
+    return label_names({*(item.label for item in items), *(label for own in named for label in own)})
 
 
 def targets_of(items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:

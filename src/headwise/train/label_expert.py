@@ -74,6 +74,7 @@ def _text_expert(
         [text.text for text in items],
         objective.train_targets,
         len(model.labels),
+        sample_weight=objective.text_weights,
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,
         max_features=model.config.expert.max_features,

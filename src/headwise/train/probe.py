@@ -30,7 +30,7 @@ def fit_probe(
 
     Args:
         vectors: `[texts, size]`, of length 1.
-        targets: Label numbers, `[texts]`.
+        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
         classes: Number of labels.
         weights: How much each text counts, `[texts]`.
         seed: Of the folds.
@@ -39,7 +39,7 @@ def fit_probe(
         Weights `[classes, size]` and biases `[classes]`.
     """
     rows = torch.from_numpy(vectors * np.float32(_LENGTH))
-    labels = torch.from_numpy(targets.astype(np.int64))
+    labels = torch.from_numpy(targets.astype(np.int64 if targets.ndim == 1 else np.float32))
     counts = torch.ones(len(labels)) if weights is None else torch.from_numpy(weights.astype(np.float32))
     fold = torch.from_numpy(np.random.default_rng(seed).permutation(len(labels)) % _FOLDS)
     held = range(_FOLDS if len(labels) <= _MOST_CROSSED else 1)

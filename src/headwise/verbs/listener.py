@@ -8,7 +8,7 @@ from typing import Any
 from headwise.report.remarks import Remark
 
 Update = Callable[[int, int], None]
-"""Is told how many items are done, and the line of the last."""
+"""Is told how many items are done, and the line of the last (or how many there are)."""
 
 
 class Listener:
@@ -36,6 +36,12 @@ class Listener:
     def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
         """Surrounds the predictions of a file, of which so many items were `kept` from before."""
         yield lambda _items, _line: None
+
+    @contextmanager
+    def answering(self) -> Iterator[Update]:
+        """Surrounds the work of a teacher; what it gives is told how many texts are read, and of how
+        many."""
+        yield lambda _texts, _all: None
 
     def remark(self, remark: Remark) -> None:
         """Is told either."""

@@ -1,7 +1,8 @@
 """Train a model on files: files in, a judged model in a folder out."""
 
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,18 @@ from headwise.store.load import is_ours
 from headwise.store.lock import locked
 from headwise.store.save import check_target, save_model
 from headwise.tasks import find_task
+from headwise.tasks.labels import label_rival
 from headwise.tasks.task import Task
-from headwise.train.fit import fit
+from headwise.teachers.lesson import Lesson, Teaching
+from headwise.train.fit import fit, targets_of
 from headwise.train.fitted import Fitted
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
+
+ANSWERS = ".teacher"
+"""Folder of what a teacher says, in that of the run's state."""
 
 
 class TrainingFinished(HeadwiseError):
@@ -47,7 +53,9 @@ class Outcome:
         parts: The data.
         test: The model's evaluation on the test data; None where there are none.
         rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
-            the `encoder_alone`.
+            the `encoder_alone`, and the `teacher`.
+        teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
+            many `texts_per_second` it and the model read.
     """
 
     task: Task
@@ -56,12 +64,15 @@ class Outcome:
     parts: Parts[Any]
     test: Any
     rivals: Mapping[str, Rival]
+    teaching: Mapping[str, Any] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, Any]:
         """What a model folder says of the model's quality."""
         found = self.fitted.metrics()
         if self.test is not None:
             found["test"] = self.test.to_json()
+        if self.teaching:
+            found["teaching"] = dict(self.teaching)
         return found | {name: rival.to_json() for name, rival in self.rivals.items()}
 
 
@@ -73,6 +84,8 @@ def train_files(
     test: Path | str | None = None,
     parses: Parses = NO_PARSES,
     settings: Sequence[Sections] = (),
+    teaching: Teaching | None = None,
+    work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
     baseline: bool = True,
@@ -88,6 +101,9 @@ def train_files(
         parses: Files with the syntax of the texts of each.
         settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
             ...}}` names the task, which by default is found out from the file.
+        teaching: A teacher and unlabelled texts, which are learnt from too.
+        work: Folder that keeps what an encoder says of texts, for other trainings too; by default it is
+            kept in the output folder until the training is over.
         resume: Go on with the run in the output folder that was interrupted, if it had begun.
         overwrite: Replace the model in the output folder.
         baseline: Also fit the baseline.
@@ -126,8 +142,19 @@ def train_files(
             parses,
             ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
         )
+        for line in parts.notes:
+            listener.note(line)
+        lesson = None
+        if teaching is not None:
+            with listener.answering() as report:
+                folder = Path(work) if work else output / RUN / ANSWERS
+                how = {"seed": asked.train.seed, "encoding": asked.data.encoding, "report": report}
+                lesson = Lesson(teaching, parts, folder, **how)
+                parts = lesson.parts(parts)
+            for line in lesson.notes:
+                listener.note(line)
         recipe, vectors, notes = choose_settings(parts, layers)
-        for line in (*parts.notes, *notes):
+        for line in notes:
             listener.note(line)
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
@@ -139,6 +166,7 @@ def train_files(
             recipe,
             output,
             vectors=vectors,
+            lesson=lesson,
             resume=resume and done == "run",
             baseline=baseline,
             listener=listener,
@@ -154,19 +182,27 @@ def train_parts(
     output: Path,
     *,
     vectors: WordVectors | None = None,
+    lesson: Lesson | None = None,
     resume: bool = False,
     baseline: bool = True,
     listener: Listener = NOBODY,
 ) -> Outcome:
     """Train a model on data that are read, judge it, and save it in `output`.
 
-    The run's state is kept in `output/training`; it is what `resume` goes on with.
+    The run's state is kept in `output/training`; it is what `resume` goes on with. The parts are those that
+    a `lesson` has made, if there is one.
     """
     task, folder = find_task(recipe.model.task), output / RUN
     headline = task.headline(parts, recipe.model)
+    together = None if lesson is None else lesson.together
     with listener.training(recipe, headline, task.unit(parts)) as report:
-        fitted = fit(task, parts, recipe, folder, vectors=vectors, resume=resume, report=report)
-    outcome = judged(task, parts, recipe, fitted, baseline=baseline)
+        fitted = fit(
+            task, parts, recipe, folder, vectors=vectors, resume=resume, together=together, report=report
+        )
+    human = parts if lesson is None else lesson.human
+    outcome = judged(task, human, recipe, fitted, baseline=baseline)
+    if lesson is not None:
+        outcome = beside_teacher(outcome, lesson)
     save_model(
         fitted.model,
         output,
@@ -174,8 +210,26 @@ def train_parts(
         training=fitted.training(recipe),
         metrics=outcome.metrics(),
     )
+    shutil.rmtree(folder / ANSWERS, ignore_errors=True)
     remove_run(folder)  # it is over, and its state many times the model's size
     return outcome
+
+
+def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
+    """What a training came to, beside what the teacher knows."""
+    model, test = outcome.fitted.model, outcome.parts.test
+    teaching = {
+        "teacher": lesson.teacher.name,
+        "texts": len(lesson.texts),
+        "settings": asdict(lesson.config),
+        "texts_per_second": lesson.speeds(model, test),
+    }
+    rivals = dict(outcome.rivals)
+    if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
+        targets = targets_of(test, model.labels)
+        own = (outcome.test.predicted,)
+        rivals["teacher"] = label_rival("teacher", guessed, targets, model.labels, *own)
+    return replace(outcome, rivals=rivals, teaching=teaching)
 
 
 def judged(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from headwise.config import from_dict
-from headwise.data.answers import LabelSet
+from headwise.data.answers import Label, LabelSet
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
@@ -18,7 +18,7 @@ from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import choose_label_set_columns, hold_several
 from headwise.data.nouns import TEXTS, Nouns
-from headwise.data.options import LabelSetOptions, ReadOptions
+from headwise.data.options import LabelSetOptions, ReadOptions, SoftOptions
 from headwise.data.read import open_records, read_examples, read_rows
 from headwise.data.rows import Rows
 from headwise.data.source import look_ahead
@@ -40,7 +40,9 @@ class TextKind(Kind[Example]):
 
     @property
     def options(self) -> type:
-        return LabelSetOptions if self.sets else ReadOptions
+        if self.sets:
+            return LabelSetOptions
+        return SoftOptions if isinstance(self.answer, Label) else ReadOptions
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
@@ -63,7 +65,7 @@ class TextKind(Kind[Example]):
 
     def fields(self, item: Example) -> Iterable[str | None]:
         answer = json.dumps(sorted(item.labels)) if self.sets else item.label
-        return item.text, answer, *heads_field(item.heads)
+        return item.text, answer, *heads_field(item.heads), *_soft_fields(item)
 
     def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (cut(item.text),)
@@ -80,9 +82,15 @@ class TextKind(Kind[Example]):
     def show(self, item: Example) -> str:
         return " ".join(item.text.split())
 
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        columns = data.columns
+        return columns.text, columns.label or ", ".join(getattr(columns, "shares", ())) or None
+
     def asked(self, reading: Mapping[str, Any]) -> str | None:
         if self.sets and "label_columns" in reading:
             return "columns of labels are named"
+        if self.options is SoftOptions and "probability_columns" in reading:
+            return "columns of probabilities are named"
         return "a separator of labels is given" if self.sets and "label_separator" in reading else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
@@ -94,6 +102,15 @@ class TextKind(Kind[Example]):
             return _holds_sets(head, from_dict(LabelSetOptions, asked))
         except (DataError, ConfigError):
             return None  # whoever reads the file says what is wrong with it
+
+
+def _soft_fields(item: Example) -> Iterable[str]:
+    """Probabilities and weight, where they say anything."""
+    if item.shares is not None:
+        values = [f"{value:.6g}" for value in item.shares.values.tolist()]
+        yield json.dumps([item.shares.labels, values])
+    if item.weight != 1:
+        yield f"{item.weight:.6g}"
 
 
 def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import embedding_bag, normalize
 
 from headwise.features.bases.base import Base, Table
 from headwise.features.bases.config import BaseConfig
@@ -122,20 +122,31 @@ class BaseEmbedding(nn.Module):
         layout = ids.layout if isinstance(ids, Ragged) else ids
         if tuple(len(own) for own in pieces) != layout.sizes:
             raise ValueError(f"texts of {[len(own) for own in pieces]} words do not fit {layout!r}")
-        device = self.values.device
         all_of = Pieces.together(pieces)
-        rows = torch.from_numpy(all_of.rows).to(device)
-        lengths = torch.from_numpy(all_of.lengths).to(device)
-        found = self.values[rows].float() * self.scales[rows, None]
-        places = torch.repeat_interleave(torch.arange(len(lengths), device=device), lengths)
-        vectors = found
-        if len(rows) > len(lengths):
-            total = torch.zeros(len(lengths), found.shape[1], device=device).index_add_(0, places, found)
-            vectors = total / lengths[:, None]
+        ends = np.append(0, np.cumsum(all_of.lengths))
+        vectors = self._bags(all_of.rows, ends, np.repeat(1 / all_of.lengths, all_of.lengths))
         if self.vectors is not None and isinstance(ids, Ragged):
             known = (ids.values > 0)[:, None]
             vectors = vectors + torch.where(known, self.vectors(ids.values), 0.0)
-        return vectors, torch.from_numpy(all_of.weights).to(device)
+        return vectors, torch.from_numpy(all_of.weights).to(vectors.device)
+
+    def _bags(self, rows: np.ndarray, ends: np.ndarray, weights: np.ndarray) -> Tensor:
+        """Weighted sums of rows of the base, `[bags, size]`.
+
+        Args:
+            rows: Numbers of rows, `[total]`.
+            ends: Where each bag of them begins, and the last ends, `[bags + 1]`.
+            weights: `[total]`.
+        """
+        own, bags, shares = (
+            torch.from_numpy(values).to(self.values.device)
+            for values in (rows.astype(np.int64), ends.astype(np.int64), weights.astype(np.float32))
+        )
+        kinds, places = own.unique(return_inverse=True)  # of which a batch has few
+        table = self.values[kinds].float() * self.scales[kinds, None]
+        return embedding_bag(
+            places, table, bags, mode="sum", per_sample_weights=shares, include_last_offset=True
+        )
 
     def texts(self, pieces: Sequence[Pieces], batch: int = 1024) -> np.ndarray:
         """The vectors of texts by the base as it was, `[texts, size]`: what a linear expert reads."""
@@ -143,10 +154,11 @@ class BaseEmbedding(nn.Module):
         with torch.no_grad():
             for start in range(0, len(pieces), batch):
                 own = pieces[start : start + batch]
-                layout = Layout([len(text) for text in own], self.values.device)
-                vectors, weights = self._words(own, layout)
-                means = Ragged(vectors * weights[:, None], layout).sum()
-                out[start : start + batch] = normalize(means, dim=-1).cpu().numpy()
+                all_of = Pieces.together(own)
+                ends = np.cumsum([0, *(len(text.rows) for text in own)])
+                shares = np.repeat(all_of.weights / all_of.lengths, all_of.lengths)
+                sums = self._bags(all_of.rows, ends, shares)
+                out[start : start + batch] = normalize(sums, dim=-1).cpu().numpy()
         return out
 
 

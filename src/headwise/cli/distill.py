@@ -1,0 +1,66 @@
+"""`headwise distill`: a few labelled texts, many without labels and a teacher in, a small model out."""
+
+# The flags' types are made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.cli.file_argument import FileArgument
+from headwise.cli.settings import flags_of, section_flags
+from headwise.cli.train import train
+from headwise.cli.train_help import DEFAULT_TASK
+
+_SWITCH = Parameter(negative=(), show_default=False)
+_OTHERS = {flag.name for flag in flags_of("data") if flag.owners and DEFAULT_TASK not in flag.owners}
+
+
+def distill(
+    file: FileArgument,
+    /,
+    *,
+    teacher: str,
+    unlabelled: Path | None = None,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    dev: Path | None = None,
+    test: Path | None = None,
+    base: str | None = None,
+    recipe: Path | None = None,
+    work: Path | None = None,
+    resume: Annotated[bool, _SWITCH] = False,
+    overwrite: Annotated[bool, _SWITCH] = False,
+    no_baseline: Annotated[bool, _SWITCH] = False,
+    teach: section_flags("teach") = None,
+    data: section_flags("data", _OTHERS) = None,
+) -> int:
+    """Train a small model on labels and on what a teacher says.
+
+    The teacher says it of texts without labels, and the model learns from both. The same as headwise train
+    with --teacher and --unlabelled, which takes all other settings too. The teacher is fitted on the
+    labelled training texts alone; unlabelled texts that the labelled file has are left out. The report says
+    how good the teacher is on the test texts, and how much faster the model.
+
+    Args:
+        file: Labelled texts, as headwise train takes them.
+        teacher: A sentence encoder (a name of the Hugging Face hub, or a folder), which gets a linear
+            classifier that is fitted on the labels; a model folder of headwise; or a file of texts with
+            labels or probabilities that anyone has written, such as a large language model: a column a
+            label, or label and confidence.
+        unlabelled: Texts to label, in any of the formats. [those of a file of answers]
+        output: Folder of the model. [FILE without its ending, and .model]
+        dev: Labelled texts that choose the best epoch and set the temperature. [split off]
+        test: Labelled texts for the final report; read once. [split off]
+        base: What the model knows of words before it sees a label; see headwise train. [auto]
+        recipe: A TOML file with settings.
+        work: Folder that keeps what a sentence encoder says of texts, for other trainings too. [none]
+        resume: Go on with the interrupted run in the output folder; give the same settings again.
+        overwrite: Replace the model in the output folder.
+        no_baseline: Do not fit the simple baseline.
+    """
+    return train(
+        file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK, dev=dev, test=test,
+        base=base, recipe=recipe, work=work, resume=resume, overwrite=overwrite, no_baseline=no_baseline,
+        teach=teach, data=data,
+    )  # fmt: skip

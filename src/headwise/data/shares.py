@@ -1,0 +1,61 @@
+"""Labels that are not certain: probabilities, as a teacher or several annotators give them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+TOLERANCE = 0.02
+"""How far probabilities may be from adding up to 1, as they are rounded when they are written."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """Probabilities of labels; what is left to 1 is shared by the labels that are not among them.
+
+    Attributes:
+        labels: Names of labels; texts of a file share one tuple.
+        values: Their probabilities, `[labels]`.
+    """
+
+    labels: tuple[str, ...]
+    values: Floats
+
+    @property
+    def likeliest(self) -> str:
+        """The label with the largest probability; the first of several."""
+        return self.labels[int(self.values.argmax())]
+
+
+def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
+    """The probabilities of labels, `[items, labels]`, of which each row adds up to 1; None where all items
+    are certain of theirs.
+
+    Args:
+        items: Each with `label`, and `shares` or None. All labels must be among `labels`.
+        labels: Names of the columns.
+    """
+    if all(getattr(item, "shares", None) is None for item in items):
+        return None
+    number = {label: n for n, label in enumerate(labels)}
+    places: dict[tuple[str, ...], list[int]] = {}
+    found = np.zeros((len(items), len(labels)), dtype=np.float32)
+    for row, item in enumerate(items):
+        if (own := item.shares) is None:
+            found[row, number[item.label]] = 1
+            continue
+        columns = places.setdefault(own.labels, [number[label] for label in own.labels])
+        others = len(labels) - len(columns)
+        if others:
+            found[row] = max(0.0, 1.0 - float(own.values.sum())) / others
+        found[row, columns] = own.values
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def weights_of(items: Iterable[Any]) -> Floats | None:
+    """How much each item counts, `[items]`, 1 in the mean; None where all count the same."""
+    found = np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float32)
+    return None if not len(found) or (found == found[0]).all() else found / found.mean()

@@ -1,0 +1,196 @@
+"""Find and read columns of labels that are not certain: probabilities, one column a label; a label and how
+sure it is; and how much a text counts.
+
+Codes: HW111, HW125, HW126.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.data.columns import Columns, choose_columns, choose_text, find_column
+from headwise.data.formats.jsonl import as_text
+from headwise.data.label_flags import columns_named
+from headwise.data.names import LABEL_NAMES, normal_name, rank
+from headwise.data.options import SoftOptions, listed
+from headwise.data.shares import TOLERANCE, Shares
+from headwise.data.source import Record, Source
+
+PREFIX, OBJECT = "probability:", "probabilities"
+"""What `headwise predict` calls the probabilities of labels in tables, and in jsonl."""
+CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
+WEIGHT_NAMES = ("weight", "sample_weight")
+USUAL = 0.5
+"""Share of the first records that must hold probabilities for columns to be taken for some; the others are
+told as errors."""
+
+
+@dataclass(frozen=True)
+class SoftColumns(Columns):
+    """The same where labels are not certain.
+
+    Attributes:
+        shares: Columns of probabilities, or one of objects.
+        names: The labels that these are of; none for objects, which name theirs.
+        confidence: The column of the probability of the label.
+        weight: The column of how much a text counts.
+    """
+
+    shares: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    confidence: str | None = None
+    weight: str | None = None
+
+
+def choose_soft_columns(
+    sample: Sequence[Record], source: Source, *, labelled: bool, answers: bool = False
+) -> Columns:
+    """Choose as `choose_columns` does, and the columns of probabilities, confidence and weight: by the
+    options, else by their names; without a column of labels, also numbers that add up to 1.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether labels are needed.
+        answers: Take what `headwise predict` has written before a column of labels.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    options = source.options
+    if not labelled or not isinstance(options, SoftOptions):
+        return choose_columns(sample, source, labelled=labelled)
+    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    shares = _shares(sample, source, names, answers)
+    if shares:
+        own = tuple(name.removeprefix(PREFIX) for name in shares)
+        is_object = isinstance(sample[0].fields.get(shares[0]), dict)
+        found = SoftColumns(
+            choose_text(sample, source, without=shares), None, shares, () if is_object else own
+        )
+        say = "objects" if is_object else f"{len(own):,} columns"
+        source.notes.append(
+            f"probabilities of labels from the {say} {', '.join(map(repr, shares[:8]))}"
+            f"{', ...' if len(shares) > 8 else ''} - override with --probability-columns; "
+            "where one label is needed (dev, test), it is the likeliest"
+        )
+    else:
+        asked = options
+        if answers and not options.label_column and "prediction" in names:
+            asked = replace(options, label_column="prediction")
+        plain = choose_columns(sample, replace(source, options=asked), labelled=True)
+        found = SoftColumns(plain.text, plain.label)
+        given = _named(options.confidence_column, CONFIDENCE_NAMES, "confidence", sample, source)
+        if given:
+            source.notes.append(f"how sure labels are from the column {given!r} (--confidence-column)")
+        found = replace(found, confidence=given)
+    weight = _named(options.weight_column, WEIGHT_NAMES, "weight", sample, source)
+    if weight:
+        source.notes.append(f"how much texts count from the column {weight!r} (--weight-column)")
+    found = replace(found, weight=weight)
+    soft = found.shares or found.confidence or found.weight
+    return found if soft else Columns(found.text, found.label)
+
+
+def _shares(
+    sample: Sequence[Record], source: Source, names: Sequence[str], answers: bool
+) -> tuple[str, ...]:
+    """The columns of probabilities, if there are any."""
+    options: Any = source.options
+    if options.probability_columns is not None:
+        asked = listed(options.probability_columns)
+        return columns_named(asked, sample, source, "--probability-columns")
+    if options.label_column or options.confidence_column:
+        return ()
+    labels = any(rank(name, LABEL_NAMES) is not None for name in names)
+    if labels and not answers:
+        return ()
+    written = tuple(name for name in names if name.startswith(PREFIX))
+    if len(written) > 1:
+        return written
+    if OBJECT in names and isinstance(sample[0].fields.get(OBJECT), dict):
+        return (OBJECT,)
+    rows = [[_number(record.fields.get(name)) for name in names] for record in sample]
+    values = np.array(rows, dtype=np.float64)
+    within = (values >= 0) & (values <= 1)
+    between = (within.mean(axis=0) >= USUAL) & (within & (values % 1 != 0)).any(axis=0)
+    ones = np.abs(values[:, between].sum(axis=1) - 1) <= TOLERANCE
+    if labels or between.sum() < 2 or ones.mean() < USUAL:
+        return ()
+    return tuple(name for name, own in zip(names, between, strict=True) if own)
+
+
+def _named(
+    asked: str | None, usual: Sequence[str], what: str, sample: Sequence[Record], source: Source
+) -> str | None:
+    """The column of a number that is asked for, or that has a usual name and holds what it may."""
+    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    if asked == "none":
+        return None
+    if asked:
+        return names[find_column(asked, names, source, f"--{what}-column")]
+    most = 1.0 if what == "confidence" else float("inf")
+    for name in names:
+        numbers = [_number(record.fields.get(name)) for record in sample]
+        if normal_name(name) in usual and all(0 <= number <= most for number in numbers):
+            return name
+    return None
+
+
+def _number(value: object) -> float:
+    """A number, or NaN."""
+    try:
+        return float("nan") if isinstance(value, bool) else float(as_text(value))
+    except ValueError:
+        return float("nan")
+
+
+def soft_label(record: Record, columns: SoftColumns, label: str | None, source: Source) -> Shares | None:
+    """The probabilities of a record's labels; None, and reported, where it has none that make sense.
+
+    Args:
+        record: The record.
+        columns: Those of probabilities, or that of confidence.
+        label: The label that the confidence is of.
+        source: The file.
+    """
+    if columns.confidence:
+        names, values = (label or "",), [record.fields.get(columns.confidence)]
+    elif columns.names:
+        names, values = columns.names, [record.fields.get(name) for name in columns.shares]
+    else:
+        own = record.fields.get(columns.shares[0])
+        own = own if isinstance(own, dict) else {}
+        names, values = tuple(map(str, own)), list(own.values())
+    raw = [as_text(value).strip() for value in values]
+    found = np.array([_number(value) for value in values], dtype=np.float64)
+    wrong = ~((found >= 0) & (found <= 1 + TOLERANCE))  # NaN too
+    problem = ""
+    if not len(found):
+        problem = "no probabilities"
+    elif wrong.any():
+        place = int(wrong.argmax())
+        problem = f"the probability of {names[place]!r} is {raw[place][:40] or 'missing'}"
+    elif not columns.confidence and abs(found.sum() - 1) > TOLERANCE:
+        problem = f"the probabilities of {len(found)} labels add up to {found.sum():.3f}"
+    if problem:
+        expected = "numbers from 0 to 1" + ("" if columns.confidence else " that add up to 1")
+        advice = "name the columns with --probability-columns (or --label-column for certain labels)"
+        if columns.confidence:
+            advice = "--confidence-column none passes the column over"
+        source.report(source.error("HW125", problem, record.line, expected=expected, advice=advice))
+        return None
+    return Shares(names, found.astype(np.float32))
+
+
+def weight_of(record: Record, name: str, source: Source) -> float | None:
+    """How much a record counts; None, and reported, where it does not say."""
+    weight = _number(record.fields.get(name))
+    if 0 <= weight < float("inf"):
+        return weight
+    found = f"the weight is {as_text(record.fields.get(name))[:40]!r}"
+    advice = "--weight-column none passes the column over"
+    source.report(source.error("HW126", found, record.line, expected="a number, 0 or more", advice=advice))
+    return None

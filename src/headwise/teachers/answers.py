@@ -1,0 +1,56 @@
+"""A file of answers as teacher: labels or probabilities that anyone has written down."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.duplicates import normal_text
+from headwise.data.options import SoftOptions
+from headwise.data.read import read_examples
+from headwise.data.shares import shares_of
+from headwise.train.fit import all_labels
+
+
+class AnswersTeacher:
+    """What a file says of its texts (see `headwise.data.soft_columns`); of one that stands there twice, the
+    first counts.
+
+    Args:
+        file: Csv, tsv or jsonl with a column a label, or with labels and how sure they are.
+        encoding: Of the file.
+
+    Attributes:
+        texts: Of the file, each once.
+        notes: What was guessed in reading.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+
+    def __init__(self, file: Path, encoding: str = "utf-8"):
+        data = read_examples(file, SoftOptions(encoding=encoding), answers=True)
+        self.name, self.notes = f"the answers in {file.name}", data.notes
+        self._items: dict[str, Any] = {}
+        for item in data.items:
+            self._items.setdefault(normal_text(item.text), item)
+        self.texts = [item.text for item in self._items.values()]
+        self._labels: Sequence[str] = ()
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        self._labels = all_labels([*items, *self._items.values()])
+        return self._labels
+
+    def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        return np.array([normal_text(text) in self._items for text in texts], dtype=np.bool_)
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        own = [self._items[normal_text(text)] for text in texts]
+        found = shares_of(own, self._labels)
+        if found is None:  # certain labels
+            number = {label: n for n, label in enumerate(self._labels)}
+            found = np.zeros((len(own), len(self._labels)), np.float32)
+            found[range(len(own)), [number[item.label] for item in own]] = 1
+        return found

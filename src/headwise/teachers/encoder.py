@@ -1,0 +1,72 @@
+"""A frozen sentence encoder as teacher, with a linear head on its vectors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from headwise.data.shares import shares_of, weights_of
+from headwise.linear.text_fit import fit_linear
+from headwise.pretrain.answers import ask
+from headwise.pretrain.config import TeacherConfig
+from headwise.pretrain.teacher import Teacher as SentenceEncoder
+from headwise.pretrain.work import key_of
+from headwise.teachers.teacher import Report
+from headwise.train.fit import targets_of
+from headwise.train.probe import fit_probe
+
+_TRIED = 64  # texts on which bfloat16 is tried
+_SHARD = 1024  # texts of a file
+
+
+class EncoderTeacher:
+    """A frozen sentence encoder: a linear model of its vectors, of words and of characters, as much of each
+    as cross-validation asks for (encoders know topics better than opinions); or logistic regression on its
+    vectors alone.
+
+    Args:
+        config: The encoder.
+        linear: Whether words and characters are read too.
+        work: Folder that keeps its vectors.
+        report: Is told how far the reading is.
+
+    Raises:
+        PretrainedError: HW701 to HW706, the encoder cannot be loaded.
+    """
+
+    def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: Report):
+        self.name = Path(config.name).name
+        self._encoder, self._linear = SentenceEncoder(config), linear
+        self._work, self._report, self._hastened = work, report, False
+
+    def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        """`[texts, size]`; kept in the work folder, or read anew."""
+        if not self._hastened:
+            self._encoder.hasten(list(texts[:_TRIED]))
+            self._hastened = True
+        if not keep:
+            return self._encoder.read(texts).astype(np.float32)
+        folder = self._work / f"answers-{key_of(self._encoder.fingerprint, list(texts))}"
+        return ask(self._encoder, texts, folder, self._report, size=_SHARD).astype(np.float32)
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        texts, classes = [item.text for item in items], len(labels)
+        soft, weights = shares_of(items, labels), weights_of(items)
+        targets = targets_of(items, labels) if soft is None else soft
+        vectors = self.vectors(texts)
+        if self._linear:
+            model = fit_linear(texts, targets, classes, dense=vectors, sample_weight=weights).model
+            self._logits = model.scores
+        else:
+            matrix, bias = fit_probe(vectors, targets, classes, weights=weights)
+            self._logits = lambda _, vectors: vectors @ matrix.T + bias
+        return labels
+
+    def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        return np.ones(len(texts), dtype=np.bool_)
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        return softmax(self._logits(texts, self.vectors(texts, keep=keep)), axis=1)

@@ -1,0 +1,195 @@
+"""Lesson: what people have labelled and, beside it, what a teacher says of texts without labels."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headwise.data.answers import Label
+from headwise.data.duplicates import normal_text
+from headwise.data.example import Example
+from headwise.data.kinds.text import TextKind
+from headwise.data.options import ReadOptions
+from headwise.data.parts import Parts
+from headwise.data.read import read_rows
+from headwise.data.shares import Shares
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.pretrain.config import TeacherConfig
+from headwise.store.load import is_ours
+from headwise.teachers.answers import AnswersTeacher
+from headwise.teachers.config import TeachConfig
+from headwise.teachers.encoder import EncoderTeacher
+from headwise.teachers.model import ModelTeacher
+from headwise.teachers.teacher import Report, Teacher
+from headwise.train.fit import all_labels, train_and_dev
+
+_TIMED = 256  # texts
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """Who is to teach, and on what.
+
+    Attributes:
+        teacher: A sentence encoder (a name of the Hugging Face hub, or a folder), a model folder of ours,
+            or a file of texts with answers.
+        unlabelled: A file of texts; None for those of the file of answers.
+        config: See there.
+    """
+
+    teacher: str
+    unlabelled: str | None = None
+    config: TeachConfig = field(default_factory=TeachConfig)
+
+
+class Lesson:
+    """Parts of data with more to train on.
+
+    Args:
+        teaching: Who teaches, and on what.
+        parts: What people have labelled.
+        work: Folder that keeps what an encoder says.
+        seed: Of the sample of the unlabelled texts.
+        encoding: Of the files.
+        report: Is told how far an encoder's reading is.
+
+    Attributes:
+        human: The parts as they were.
+        notes: What there is to tell.
+        teacher: Who teaches.
+
+    Raises:
+        HeadwiseError: The teacher or the texts cannot be used.
+    """
+
+    def __init__(
+        self,
+        teaching: Teaching,
+        parts: Parts[Any],
+        work: Path,
+        *,
+        seed: int = 0,
+        encoding: str = "utf-8",
+        report: Report = lambda _done, _total: None,
+    ):
+        if not (isinstance(parts.kind, TextKind) and type(parts.kind.answer) is Label):
+            raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
+        self.config, self.human, self.notes = teaching.config, parts, list[str]()
+        self.teacher: Teacher = _find(teaching, work, encoding, report)
+        texts = self._texts(teaching, seed, encoding)
+        self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
+
+    def _texts(self, teaching: Teaching, seed: int, encoding: str) -> list[str]:
+        if isinstance(self.teacher, AnswersTeacher):
+            self.notes += [f"teacher: {note}" for note in self.teacher.notes]
+        if teaching.unlabelled is None:
+            if not isinstance(self.teacher, AnswersTeacher):
+                raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
+            return self.teacher.texts
+        options = ReadOptions(encoding=encoding, text_column=teaching.config.column)
+        rows = read_rows(teaching.unlabelled, options)
+        self.notes += [f"unlabelled: {note}" for note in rows.notes]
+        return sample((row.item.text for row in rows), teaching.config.most, seed)
+
+    def _new(self, texts: Sequence[str], parts: Parts[Any], file: str) -> list[str]:
+        """The texts that no part has, each once, if the teacher has an answer."""
+        labelled = {normal_text(item.text) for part in parts.named.values() for item in part}
+        out = {"labelled too": 0, "repeated or empty": 0, "unknown to the teacher": 0}
+        found: dict[str, str] = {}
+        for text, knows in zip(texts, self.teacher.knows(texts), strict=True):
+            key = normal_text(text)
+            if not key or key in found:
+                out["repeated or empty"] += 1
+            elif key in labelled:
+                out["labelled too"] += 1
+            elif not knows:
+                out["unknown to the teacher"] += 1
+            else:
+                found[key] = text
+        left = ", ".join(f"{count:,} {what}" for what, count in out.items() if count)
+        said = f"{len(found):,} unlabelled texts from {file}" + (f"; left out: {left}" if left else "")
+        if not found:
+            raise HeadwiseError(f"there are {said}; give texts that are not labelled yet", code="HW410")
+        self.notes.append(said)
+        return list(found.values())
+
+    def parts(self, human: Parts[Any]) -> Parts[Any]:
+        """Parts of data whose training part has what the teacher says of the texts too, once it has learnt
+        from the people's."""
+        weight = self.config.label_weight
+        train, dev = (
+            [replace(item, weight=weight * item.weight) for item in own] for own in (human.train, human.dev)
+        )
+        self.labels = tuple(self.teacher.learn(human.train, all_labels(human.train)))
+        given = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
+        taught = []
+        for text, own in zip(self.texts, given, strict=True):
+            shares = Shares(self.labels, own)
+            taught.append(Example(text, shares.likeliest, shares=shares))
+        return replace(human, train=[*train, *taught], dev=dev)
+
+    def together(self, parts: Parts[Any]) -> Parts[Any]:
+        """What the last training, on training and dev items together, learns from."""
+        return self.parts(train_and_dev(self.human))
+
+    def judge(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray | None:
+        """The label numbers of items by the teacher; None where it does not know them all."""
+        texts = [item.text for item in items]
+        if not self.teacher.knows(texts).all():
+            return None
+        found = np.zeros((len(texts), len(labels)), np.float32)
+        columns = [labels.index(label) for label in self.labels]
+        found[:, columns] = self.teacher.probabilities(texts)
+        return found.argmax(axis=1)
+
+    def speeds(self, model: Any, items: Sequence[Any]) -> dict[str, float] | None:
+        """Texts a second of the teacher and of the model, measured on some items; None of a file."""
+        if isinstance(self.teacher, AnswersTeacher):
+            return None
+        texts = [item.text for item in items] or self.texts
+        return {
+            "teacher": rate(lambda own: self.teacher.probabilities(own, keep=False), texts[:_TIMED]),
+            "model": rate(model.predict_proba, texts[: 16 * _TIMED]),
+        }
+
+
+def _find(teaching: Teaching, work: Path, encoding: str, report: Report) -> Teacher:
+    path, config = Path(teaching.teacher), teaching.config
+    if path.is_file():
+        return AnswersTeacher(path, encoding)
+    if path.is_dir() and is_ours(path):
+        return ModelTeacher(path)
+    encoder = TeacherConfig(teaching.teacher, revision=config.revision, max_pieces=config.max_pieces)
+    return EncoderTeacher(encoder, linear=config.linear, work=work, report=report)
+
+
+def sample(texts: Any, most: int, seed: int) -> list[str]:
+    """At most so many texts of a stream, in its order, each as likely as the others; 0 = all."""
+    kept: list[tuple[int, str]] = []
+    choose = random.Random(seed)
+    for number, text in enumerate(texts):
+        if not most or number < most:
+            kept.append((number, text))
+        elif (place := choose.randrange(number + 1)) < most:
+            kept[place] = (number, text)
+    return [text for _, text in sorted(kept)]
+
+
+def sharpened(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    """Probabilities `[texts, labels]` to the power of 1 / temperature, adding up to 1 again."""
+    if temperature == 1:
+        return probabilities
+    found = np.maximum(probabilities, 1e-12) ** (1 / temperature)
+    return (found / found.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def rate(read: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> float:
+    """Texts a second, once what reads them is warm."""
+    read(texts[:32])
+    start = time.perf_counter()
+    read(texts)
+    return len(texts) / max(time.perf_counter() - start, 1e-9)

@@ -1,0 +1,46 @@
+"""A model of ours as teacher."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.errors import ConfigError
+from headwise.models.classifier import Model
+from headwise.store import load_model
+
+_CHUNK = 4096
+
+
+class ModelTeacher:
+    """A classifier of ours, as it is.
+
+    Args:
+        folder: Its folder.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+        ConfigError: It does not give one of several labels to a text.
+    """
+
+    def __init__(self, folder: Path):
+        self.model = load_model(folder)
+        if not isinstance(self.model, Model):
+            task = self.model.config.task
+            raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
+        self.name = f"the model {folder.name}"
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        return self.model.labels
+
+    def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        return np.ones(len(texts), dtype=np.bool_)
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        parts = [
+            self.model.predict_proba(texts[start : start + _CHUNK]).astype(np.float32)
+            for start in range(0, len(texts), _CHUNK)
+        ]
+        return np.concatenate([np.zeros((0, len(self.model.labels)), np.float32), *parts])

@@ -1,0 +1,114 @@
+"""Files of labels that are not certain."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headwise.data.doctor.flow import doctor_files
+from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS
+from headwise.data.options import SoftOptions
+from headwise.data.read import read_examples
+from headwise.data.shares import shares_of, weights_of
+from headwise.errors import ConfigError
+
+TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"
+
+
+def soft(data, labels) -> np.ndarray:
+    found = shares_of(data.items, labels)
+    assert found is not None
+    return found
+
+
+def read(path, **options):
+    return read_examples(path, SoftOptions(**options))
+
+
+def test_a_column_a_label_is_found_by_its_numbers(write):
+    data = read(write("f.csv", TABLE))
+    assert [item.label for item in data.items] == ["good", "bad", "bad"]
+    assert data.labels == {"bad": 2, "good": 1}
+    assert np.allclose(soft(data, ["bad", "good"])[:2], [[0.1, 0.9], [0.8, 0.2]])
+    assert np.allclose(soft(data, ["bad", "good"]).sum(axis=1), 1)
+    assert any("probabilities of labels from the 2 columns 'good', 'bad'" in note for note in data.notes)
+
+
+def test_or_by_flag_also_beside_a_label(write):
+    path = write("f.tsv", "text\tlabel\ta\tb\tn\nfine\tz\t1\t0\t3\ndull\tz\t0\t1\t4\n")
+    assert {item.label for item in read(path).items} == {"z"}
+    for asked in ("a,b", "3-4"):
+        assert [item.label for item in read(path, probability_columns=asked).items] == ["a", "b"]
+    with pytest.raises(DataError, match=r"HW111.*'c'"):
+        read(path, probability_columns="a,c")
+    with pytest.raises(ConfigError, match="exclude each other"):
+        SoftOptions(probability_columns="a,b", label_column="label")
+
+
+def test_what_predict_has_written_is_read_again(write):
+    rows = [{"text": "fine", "label": "x", "probabilities": {"good": 0.7, "bad": 0.3}}]
+    path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows * 2))
+    assert [item.label for item in read(path).items] == ["x", "x"]
+    data = read_examples(path, SoftOptions(), answers=True)
+    assert [item.label for item in data.items] == ["good", "good"]
+    path = write(
+        "f.csv", "text,prediction,probability,probability:good,probability:bad\nfine,good,.7,.7,.3\n"
+    )
+    assert getattr(read(path).items[0].shares, "labels", ()) == ("good", "bad")
+
+
+def test_a_label_and_how_sure_it_is(write):
+    path = write("f.csv", "text,label,confidence,weight\nfine film,good,0.9,2\ndull film,bad,0.6,1\n")
+    data = read(path)
+    assert np.allclose(soft(data, ["bad", "good", "odd"]), [[0.05, 0.9, 0.05], [0.6, 0.2, 0.2]])
+    assert str(weights_of(data.items)) == "[1.3333334 0.6666667]"
+    assert sum("confidence" in note or "weight" in note for note in data.notes) == 2
+    plain = read(path, confidence_column="none", weight_column="none")
+    assert shares_of(plain.items, ["bad", "good"]) is None
+    assert weights_of(plain.items) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "found"),
+    [
+        ("text,a,b\nfine film,0.9,0.3\nx,0.5,0.5\n", "HW125", r":2: the probabilities .* add up to 1\.200"),
+        ("text,a,b\nfine film,1.1,-0.1\nx,0.5,0.5\n", "HW125", ":2: the probability of 'a' is 1.1"),
+        ("text,a,b\nfine film,0.5,0.5\nx,nan,0.5\n", "HW125", ":3: the probability of 'a' is nan"),
+        ("text,a,b\nfine film,0.5,\nx,0.5,0.5\n", "HW125", ":2: the probability of 'b' is missing"),
+    ],
+)
+def test_probabilities_that_are_none(write, text, code, found):
+    path = write("f.csv", text)
+    with pytest.raises(DataError, match=f"{found}.*add up to 1"):
+        read(path, probability_columns="a,b")
+    (finding,) = doctor_files([path], "classify", {"probability_columns": "a,b"}).findings[:1]
+    assert finding.code == code
+
+
+def test_a_confidence_or_weight_that_is_none(write):
+    path = write("f.csv", "text,label,sure,times\nfine film,a,0.9,1\nx,b,7,-1\n")
+    with pytest.raises(DataError, match=r":3: the probability of 'b' is 7.*--confidence-column none"):
+        read(path, confidence_column="sure")
+    with pytest.raises(DataError, match=":3: the weight is '-1'") as caught:
+        read(path, weight_column="times")
+    assert caught.value.code == "HW126"
+
+
+def test_other_labels_change_the_fingerprint(write):
+    kind = KINDS["classify"]
+    prints = {
+        kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", own))).items).sha256
+        for own in ("0.9,0.1", "0.8,0.2")
+    }
+    assert len(prints) == 2
+    rows = [
+        read(write("g.csv", f"text,label{w}\nfine film,a{v}\n")) for w, v in (("", ""), (",weight", ",2"))
+    ]
+    assert len({kind.fingerprint(own.items).sha256 for own in rows}) == 2
+
+
+def test_the_doctor_tells_how_labels_are_read(write):
+    found = doctor_files([write("f.csv", TABLE)], "classify")
+    assert found.files[0].label_column == "good, bad"
+    assert any("--probability-columns" in note for note in found.files[0].notes)

@@ -1,0 +1,168 @@
+"""Trainings with a teacher: an encoder, a model, a file of answers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headwise.cli import main
+from headwise.data.errors import DataError
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.teachers import encoder as encoder_room
+from headwise.teachers.config import TeachConfig
+from headwise.teachers.lesson import Teaching, sample, sharpened
+from headwise.verbs import train as train_room
+from headwise.verbs.listener import Listener
+from headwise.verbs.train import ANSWERS, train_files
+
+SMALL = {
+    "model": {"task": "classify"},
+    "base": {"name": "none"},
+    "words": {"vector_size": 8},
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "train": {"epochs": 1, "batch-texts": 8, "refit": True},
+}
+GOOD, BAD = ("fine", "great", "lovely", "superb"), ("poor", "awful", "dull", "dire")
+
+
+def text(number: int) -> str:
+    return f"this film {number} is {(GOOD if number % 2 else BAD)[number // 2 % 4]}"
+
+
+def write(path, numbers, answers=False) -> str:
+    rows = [f"{text(n)},{'good' if n % 2 else 'bad'}" if answers else text(n) for n in numbers]
+    path.write_text("\n".join([*(["text,label"] if answers else []), *rows, ""]))
+    return str(path)
+
+
+class Encoder:
+    """Stands for a sentence encoder: it knows all opinions."""
+
+    size, fingerprint, asked = 2, "1", 0
+
+    def __init__(self, config):
+        pass
+
+    def hasten(self, texts):
+        pass
+
+    def read(self, texts):
+        type(self).asked += len(texts)
+        return np.array([[1, 0] if set(GOOD) & set(t.split()) else [0, 1] for t in texts], np.float16)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Labels of 24 texts, which have half of the words; 30 texts without, two of which are labelled too."""
+    monkeypatch.setattr(encoder_room, "SentenceEncoder", Encoder)
+    monkeypatch.setattr(Encoder, "asked", 0)
+    labelled = [n for n in range(48) if n // 2 % 4 < 2]
+    return {
+        "file": write(tmp_path / "labelled.csv", labelled, answers=True),
+        "unlabelled": write(tmp_path / "texts.txt", [0, 1, 60, *range(60, 88)]),
+        "test": write(tmp_path / "test.csv", range(100, 132), answers=True),
+    }
+
+
+def run(tmp_path, files, teacher, output="model", *, unlabelled=True, settings=(), listener=None, **config):
+    teaching = Teaching(teacher, files["unlabelled"] if unlabelled else None, TeachConfig(**config))
+    return train_files(
+        files["file"], tmp_path / output, test=files["test"], settings=[SMALL, *settings],
+        teaching=teaching, baseline=False, listener=listener or Listener(),
+    )  # fmt: skip
+
+
+def test_an_encoder_teaches_words_that_no_label_has(tmp_path, files):
+    said = list[str]()
+    hears = Listener()
+    hears.note = said.append  # type: ignore[method-assign]
+    outcome = run(tmp_path, files, "hub/encoder", listener=hears)
+    assert outcome.rivals["teacher"].scores["accuracy"] == 1
+    assert outcome.test.scores.accuracy > 0.9
+    assert any("28 unlabelled texts" in note and "2 labelled too" in note for note in said)
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert metrics["teaching"]["texts"] == 28
+    assert metrics["teaching"]["texts_per_second"]["model"] > 0
+    assert metrics["teacher"]["accuracy"] == 1
+    assert not (tmp_path / "model" / "training").exists()
+    assert 0 < len(outcome.parts.train) < 24  # those that people have labelled
+
+
+def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch):
+    def stops(*_arguments, **_settings):
+        raise KeyboardInterrupt
+
+    fit = train_room.fit
+    monkeypatch.setattr(train_room, "fit", stops)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, files, "hub/encoder")
+    assert (tmp_path / "model" / "training" / ANSWERS).is_dir()
+    monkeypatch.setattr(train_room, "fit", fit)
+    monkeypatch.setattr(encoder_room.SentenceEncoder, "asked", 0)
+    work = tmp_path / "model" / "training" / ANSWERS
+    kept = sorted(path.name for path in work.iterdir())
+    train_files(
+        files["file"], tmp_path / "model", settings=[SMALL, {"train": {"refit": False}}], resume=True,
+        teaching=Teaching("hub/encoder", files["unlabelled"]), test=files["test"], baseline=False,
+    )  # fmt: skip
+    assert len(kept) == 2
+    assert Encoder.asked < 28 + 2 * 32 + 32 + 1  # the test texts, and the speed
+
+
+def test_a_model_teaches(tmp_path, files):
+    train_files(files["test"], tmp_path / "big", settings=[SMALL], baseline=False)
+    outcome = run(tmp_path, files, str(tmp_path / "big"), temperature=0.5, label_weight=2.0)
+    assert outcome.teaching["teacher"] == "the model big"
+    assert outcome.test.scores.accuracy > 0.8
+
+
+def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
+    rows = [
+        {"text": text(n), "probabilities": {"good": n % 2 * 0.8 + 0.1, "bad": 0.9 - n % 2 * 0.8}}
+        for n in range(60, 80)
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = run(tmp_path, files, str(answers), unlabelled=False)
+    assert outcome.teaching["texts"] == 20
+    assert outcome.teaching["texts_per_second"] is None
+    assert "teacher" not in outcome.rivals
+    write(tmp_path / "texts.txt", range(70, 90))
+    assert run(tmp_path, files, str(answers), "other").teaching["texts"] == 10
+
+
+def test_what_cannot_be_taught(tmp_path, files):
+    with pytest.raises(ConfigError, match="--unlabelled"):
+        run(tmp_path, files, "hub/encoder", unlabelled=False)
+    with pytest.raises(ConfigError, match="only classifiers of texts"):
+        run(tmp_path, files, "hub/encoder", settings=[{"model": {"task": "multi-label"}}])
+    write(tmp_path / "texts.txt", [0, 1, 1])
+    with pytest.raises(HeadwiseError, match="0 unlabelled texts") as caught:
+        run(tmp_path, files, "hub/encoder")
+    assert caught.value.code == "HW410"
+    with pytest.raises(ConfigError, match="temperature"):
+        TeachConfig(temperature=0)
+    (tmp_path / "wrong.csv").write_text("text,a,b\nx y z,.5,.4\nx y,.5,.5\n")
+    with pytest.raises(DataError, match="HW125"):
+        run(tmp_path, files, str(tmp_path / "wrong.csv"))
+
+
+def test_flags_that_need_a_teacher(tmp_path, files, capsys):
+    for flags in (["--unlabelled", files["unlabelled"]], ["--teach.temperature", "2"]):
+        assert main(["train", files["file"], "--output", str(tmp_path / "m"), *flags]) == 2
+        assert "needs a --teacher" in capsys.readouterr().err
+
+
+def test_a_sample_keeps_the_order():
+    texts = [str(n) for n in range(1000)]
+    found = sample(iter(texts), 100, 1)
+    assert len(set(found)) == 100
+    assert found == sorted(found, key=int)
+    assert 300 < np.mean([int(text) for text in found]) < 700
+    assert sample(iter(texts), 0, 1) == texts
+
+
+def test_a_low_temperature_sharpens():
+    found = sharpened(np.array([[0.8, 0.2]], np.float32), 0.5)
+    assert np.allclose(found, [[0.64 / 0.68, 0.04 / 0.68]])
