@@ -78,7 +78,7 @@ def test_version(run):
     ("arguments", "said"),
     [
         (["predcit", "x"], "unknown command 'predcit'; did you mean 'predict'?"),
-        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, explain, distill"),
+        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, explain, report, distill"),
         (["predict", "m", "f.csv", "--fromat", "csv"], "Did you mean --format?"),
         (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
         (["doctor", "--text-colum"], "did you mean --text-column?"),

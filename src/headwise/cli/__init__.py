@@ -17,6 +17,7 @@ COMMANDS = {
     "evaluate": "Score a model on a file with the true answers.",
     "predict": "Label the texts of a file, of any size.",
     "explain": "Show which words made a model say what it says.",
+    "report": "Write all there is to say of a model on one page for a browser.",
     "distill": "Train a small model on labels and on what a teacher says.",
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",

@@ -61,6 +61,7 @@ def train(
     resume: Annotated[bool, _SWITCH] = False,
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
+    report: Annotated[Path | None, Parameter(group=_FILES)] = None,
     teach: section_flags("teach") = None,
     data: section_flags("data") = None,
     split: section_flags("split") = None,
@@ -119,6 +120,8 @@ def train(
             Begins a run that had not begun, and does nothing where it is finished.
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
+        report: Also write all there is to say of the model to this page (see `headwise report`); one that
+            exists is replaced.
     """
     # With these comes torch.
     from headwise.cli.outcome import print_outcome
@@ -181,6 +184,11 @@ def train(
         note(finished.args[0])
         return 0
     print_outcome(outcome, output, terminal)
+    if report is not None:
+        from headwise.cli.report import write_page
+        from headwise.verbs.report import report_outcome
+
+        write_page(report, report_outcome(outcome, output))
     return 0
 
 

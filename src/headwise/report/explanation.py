@@ -158,7 +158,9 @@ def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     toward = np.eye(len(model.labels))[labels] / model.temperature
     said = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
-    return _explained(model, [encoded[item] for item in items], items, said, chances, margins, toward)
+    return _explained(
+        model, [encoded[item] for item in items.tolist()], items, said, chances, margins, toward
+    )
 
 
 def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:

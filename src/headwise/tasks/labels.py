@@ -72,6 +72,9 @@ class LabelTask(Task):
             for name, logits in alone.items()
         }
 
+    def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
+        return judged.probabilities.max(axis=1), judged.predicted == targets_of(items, model.labels)
+
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
         return Sheet(

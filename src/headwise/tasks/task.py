@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from headwise.data.answers import check_known
 from headwise.data.errors import DataError
 from headwise.data.kind import Kind
@@ -209,6 +211,11 @@ class Task(ABC):
     @abstractmethod
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
         """What is wrong, in words."""
+
+    def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """Of each judged item the probability of what the model says, and whether it is right; None where
+        there is no such probability."""
+        return None
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         """Which words made a model say what it says of items.

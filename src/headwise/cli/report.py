@@ -1,0 +1,70 @@
+"""`headwise report`: all there is to say of a model, on one page for a browser."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.cli.console import note
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+
+def report(
+    model: Path,
+    /,
+    *,
+    data: Path | None = None,
+    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Write all there is to say of a model on one page for a browser.
+
+    The page has the scores beside those of the baselines with their intervals, labels, confusions,
+    calibration, what can be left to people, errors to filter and to read with the words that made them,
+    words that count, heads and their priors, the training and how the model was made. It is one file that
+    needs no network.
+
+    Args:
+        model: Folder of the model.
+        data: Texts with the true answers. Without it the scores are those of the training, and there are
+            no errors, probabilities and words.
+        output: The page.
+        overwrite: Replace a page that exists.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model, the file or the page cannot be used.
+    """
+    from headwise.verbs.predict import check_output  # with these comes torch
+    from headwise.verbs.report import report_file
+
+    check_output(output, data or model, resume=False, overwrite=overwrite)
+    keep_freed_memory()
+    page = report_file(
+        model, data, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
+    )
+    write_page(output, page)
+    return 0
+
+
+def write_page(output: Path, page: str) -> None:
+    """Write a report.
+
+    Raises:
+        OutputError: HW604, it cannot be written.
+    """
+    from headwise.predictions.file import telling_failures
+
+    with telling_failures(output):
+        output.write_text(page, encoding="utf-8", errors="replace")
+    note(f"the report is in {output}")

@@ -1,0 +1,75 @@
+"""Heat maps: what each head looks at in a text, and beside it what its prior lets it see."""
+
+from collections.abc import Mapping, Sequence
+
+from headwise.models.attention_weights import AttentionMap
+from headwise.priors.base import Prior
+from headwise.priors.draw import draw
+from headwise.report.page import escaped
+
+MOST_WORDS = 40
+"""Words of a text up to which words have names."""
+_CELL = 13  # pixels
+_LETTER = 6.2
+
+STYLE = """\
+.hw-maps { display: flex; flex-wrap: wrap; gap: 1rem; }
+.hw-maps figure { margin: 0; max-width: 100%; overflow-x: auto; }
+.hw-maps svg { margin-right: .5rem; vertical-align: top; }
+.hw-heat { font: 10px ui-sans-serif, system-ui, sans-serif; }
+.hw-heat text { fill: currentColor; }
+.hw-heat .paper { fill: var(--panel); }
+.hw-heat path { fill: rgb(var(--for)); }
+"""
+
+
+def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]]) -> str:
+    """A piece of a page: for each layer and head a square, rows the words that look, columns the words that
+    are looked at, the darker the more of a word's attention goes there; and its prior.
+
+    Args:
+        maps: What `attention_weights` says of a text.
+        priors: Those of the heads, by the name of the module.
+    """
+    pieces = []
+    for own in maps:
+        squares, heads = [], priors.get(own.module, ())
+        for head, weights in enumerate(own.between_words().tolist()):
+            prior = heads[head] if head < len(heads) else None
+            told = f"head {head + 1}" + ("" if prior is None else f": {prior}")
+            drawn = prior is not None and "tree" not in str(prior)  # of which there is none here
+            beside = draw([prior], len(own.words), legend=False) if prior is not None and drawn else ""
+            squares.append(
+                f"<figure>{_square(weights, own.words, told)}{beside}"
+                f"<figcaption>{escaped(told)}</figcaption></figure>"
+            )
+        title = f"layer {own.layer}" + (" (second text)" if own.text else "")
+        pieces.append(f'<h3>{escaped(title)}</h3><div class="hw-maps">{"".join(squares)}</div>')
+    note = "Rows: the words that look; columns: the words that they look at, in the same order."
+    return f"<p>{note} Beside each head what its prior lets it see.</p>{''.join(pieces)}" if pieces else ""
+
+
+def _square(rows: list[list[float]], words: Sequence[str], title: str) -> str:
+    named = len(words) <= MOST_WORDS
+    cell = _CELL if named else max(2, 560 // max(len(words), 1))
+    left = round(min(max(map(len, words), default=0), 14) * _LETTER) + 4 if named else 0
+    size = cell * len(words)
+    shades: dict[float, list[str]] = {}
+    for query, row in enumerate(rows):
+        for key, weight in enumerate(row):
+            if weight >= 0.02:
+                shades.setdefault(round(min(weight, 1.0), 2), []).append(f"M{key} {query}h.9v.9h-.9z")
+    cells = "".join(
+        f'<path opacity="{0.1 + 0.9 * shade:.2f}" d="{"".join(places)}"/>'
+        for shade, places in sorted(shades.items())
+    )
+    names = [
+        f'<text x="{left - 4}" y="{cell * place + cell - 4}" text-anchor="end">{escaped(word[:14])}</text>'
+        for place, word in enumerate(words if named else ())
+    ]
+    return (
+        f'<svg class="hw-heat" role="img" width="{left + size}" height="{size}" '
+        f'viewBox="0 0 {left + size} {size}"><title>{escaped(title)}</title>'
+        f'<rect class="paper" x="{left}" width="{size}" height="{size}"/>{"".join(names)}'
+        f'<g transform="translate({left} 0) scale({cell})">{cells}</g></svg>'
+    )

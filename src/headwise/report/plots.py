@@ -1,0 +1,124 @@
+"""Plots as inline SVG, and tables with bars: small, without a library, in the colours of the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwise.report.page import escaped
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 420, 250, 46, 38, 10, 24
+
+STYLE = """\
+.hw-plot { width: 100%; max-width: 30rem; height: auto; font-size: 12px; }
+.hw-plot text { fill: var(--soft); }
+.hw-plot line { stroke: var(--line); }
+.hw-plot polyline { fill: none; stroke-width: 2; }
+.hw-plot .s0 { stroke: rgb(var(--for)); } .hw-plot circle.s0 { fill: rgb(var(--for)); }
+.hw-plot .s1 { stroke: rgb(var(--against)); stroke-dasharray: 6 3; }
+.hw-plot circle.s1 { fill: rgb(var(--against)); stroke-dasharray: none; }
+.hw-plot .guide { stroke: var(--soft); stroke-dasharray: 2 4; }
+.hw-bar { background: rgb(var(--for) / .55); border-radius: 2px; display: inline-block; height: .7em; }
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot.
+
+    Attributes:
+        name: For the legend.
+        points: `(x, y)`.
+        sizes: How large the dots are, from 0 to 1; by default small.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    sizes: Sequence[float] = ()
+
+
+def plot(
+    title: str,
+    lines: Sequence[Line],
+    x: tuple[float, float],
+    y: tuple[float, float],
+    names: tuple[str, str],
+    *,
+    percent: tuple[bool, bool] = (False, False),
+    guide: bool = False,
+) -> str:
+    """Lines in a frame: the source of an SVG.
+
+    Args:
+        title: What it shows, for who does not see it.
+        lines: At most two.
+        x: The ends of the axis.
+        y: Likewise.
+        names: Of the axes.
+        percent: Whether the numbers of each are shares.
+        guide: Whether to draw the diagonal.
+    """
+    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+
+    def across(value: float) -> float:
+        return round(_LEFT + width * (value - x[0]) / ((x[1] - x[0]) or 1), 1)
+
+    def up(value: float) -> float:
+        return round(_TOP + height * (1 - (value - y[0]) / ((y[1] - y[0]) or 1)), 1)
+
+    body = []
+    for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
+        for step in range(5):
+            value = low + (high - low) * step / 4
+            label = f"{100 * value:.0f} %" if shares else f"{value:.3g}"
+            if horizontal:
+                body.append(
+                    f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(value)}" y2="{up(value)}"/>'
+                )
+                place = f'x="{_LEFT - 6}" y="{up(value) + 4}" text-anchor="end"'
+            else:
+                place = f'x="{across(value)}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle"'
+            body.append(f"<text {place}>{label}</text>")
+    body.append(
+        f'<text x="{_LEFT + width / 2}" y="{_HEIGHT - 4}" text-anchor="middle">{escaped(names[0])}</text>'
+    )
+    if guide:
+        body.append(
+            f'<line class="guide" x1="{across(x[0])}" y1="{up(x[0])}" x2="{across(x[1])}" y2="{up(x[1])}"/>'
+        )
+    for number, line in enumerate(lines):
+        places = [(across(one), up(other)) for one, other in line.points]
+        body.append(
+            f'<polyline class="s{number}" points="{" ".join(f"{one},{other}" for one, other in places)}"/>'
+        )
+        sizes = line.sizes or ([0.2] * len(places) if len(places) < 40 else [])
+        for (one, other), size in zip(places, sizes, strict=False):
+            body.append(f'<circle class="s{number}" cx="{one}" cy="{other}" r="{1.5 + 5 * size:.1f}"/>')
+    signs = ("blue line", "orange dashes")
+    legend = ", ".join(f"{escaped(line.name)}: {signs[n]}" for n, line in enumerate(lines))
+    legend = legend if len(lines) > 1 else escaped(lines[0].name)
+    return (
+        f'<figure><svg class="hw-plot" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
+        f"<title>{escaped(title)}</title>{''.join(body)}</svg>"
+        f"<figcaption>{escaped(names[1])}; {legend}</figcaption></figure>"
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
+    """A table whose first column names the rows.
+
+    Args:
+        head: Titles, plain text.
+        rows: Cells, HTML.
+        caption: Plain text.
+    """
+    top = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
+    lines = "".join(
+        f'<tr><th scope="row">{cells[0]}</th>{"".join(f"<td>{cell}</td>" for cell in cells[1:])}</tr>'
+        for cells in rows
+    )
+    said = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    return f'<div class="hw-wide" tabindex="0"><table>{said}<tr>{top}</tr>{lines}</table></div>'
+
+
+def bar(share: float) -> str:
+    """A bar of a table, `share` of the widest."""
+    return f'<span class="hw-bar" style="width:{max(min(share, 1.0), 0.0) * 8:.2f}em"></span>'

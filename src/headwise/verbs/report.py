@@ -1,0 +1,235 @@
+"""A page that tells all of a model: from its folder, and from a file or items with the true answers."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.config import from_dict
+from headwise.errors import ConfigError
+from headwise.models.attention_weights import attention_weights
+from headwise.models.text_model import TextModel
+from headwise.report.document import Material, Mistake, document
+from headwise.report.explanation import Explanation
+from headwise.report.heatmap import heat_maps
+from headwise.report.remarks import compare_with, on_labels
+from headwise.report.rival import Rival
+from headwise.store import read_info
+from headwise.tasks import find_task
+from headwise.tasks.task import Task
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import open_model
+from headwise.verbs.train import Outcome
+
+MOST_MISTAKES = 10_000
+MOST_EXPLAINED = 200
+"""Mistakes that are explained, and items whose explanations say which words count."""
+_ANSWERS = ("label", "predicted")
+_WORDS = 12  # of each label
+_MAPPED = (5, 14)  # words of the text whose attention is drawn
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Items with their true answers, and the evaluation of a model on them.
+
+    Attributes:
+        path: The file that they come from.
+        items: What the model reads.
+        evaluation: As the task judges.
+        seconds: How long that took; 0 where that is not known.
+    """
+
+    path: str
+    items: Sequence[Any]
+    evaluation: Any
+    seconds: float
+
+
+def report_file(
+    folder: Path | str,
+    data: Path | str | None = None,
+    *,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Listener = NOBODY,
+) -> str:
+    """The page of a model, from its folder.
+
+    Args:
+        folder: The model's folder.
+        data: A file with the true answers, on which the model is judged; without it the scores are those
+            of its training, and there are no errors to read.
+        pipeline: See `headwise.verbs.models.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+    """
+    model = open_model(folder, device, pipeline)
+    task, info = find_task(model.config.task), read_info(Path(folder))
+    judged = None
+    if data is not None:
+        kind = task.kind_for(model.config)
+        options = task.options(model, from_dict(kind.options, dict(reading or {})))
+        read = kind.read(str(data), options, like=task.likeness(model))
+        for line in read.notes:
+            listener.note(line)
+        task.check_answers(model, read, str(folder))
+        judged = judge(task, model, read.items, str(data))
+        tested = info["data"].get("test")
+        if not isinstance(tested, dict) or tested.get("sha256") != kind.fingerprint(read.items).sha256:
+            info = {**info, "metrics": {}}  # the baseline was not on this file
+    return report_model(task, model, info, Path(folder), judged)
+
+
+def report_outcome(outcome: Outcome, folder: Path) -> str:
+    """The page of a model that has just been trained, on its test items."""
+    parts, model, judged = outcome.parts, outcome.fitted.model, None
+    if outcome.test is not None:
+        file = parts.files.get("test") or parts.files["train"]
+        judged = Judged(file.path, parts.test, outcome.test, 0.0)
+    return report_model(outcome.task, model, read_info(folder), folder, judged)
+
+
+def judge(task: Task, model: Any, items: Sequence[Any], path: str) -> Judged:
+    """A model on items with their true answers."""
+    began = time.perf_counter()
+    found = task.judge(model, items)
+    return Judged(path, items, found, time.perf_counter() - began)
+
+
+def report_model(
+    task: Task, model: Any, info: Mapping[str, Any], folder: Path, judged: Judged | None
+) -> str:
+    """The page of a model.
+
+    Args:
+        task: What it does.
+        model: The model.
+        info: What its folder says of it.
+        folder: The folder.
+        judged: The model on items; None where there are none.
+    """
+    metrics, many = info["metrics"], task.kind.nouns.many
+    named = {
+        name: Rival.from_json(own)
+        for name, own in metrics.items()
+        if isinstance(own, Mapping) and isinstance(own.get("name"), str)
+    }
+    if judged is not None:
+        scores, on = (
+            judged.evaluation.to_json(),
+            f"{len(judged.items):,} {many} of {Path(judged.path).name}",
+        )
+    else:
+        part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
+        scores, on = metrics.get(part) or {}, f"the {part} {many} of the training"
+    sheet = task.sheet(scores)
+    compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
+    remarks = [*on_labels(sheet, scores), *([compared] if compared else [])]
+    own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged)
+    return document(
+        Material(
+            title=f"{folder.resolve().name}: a {task.title}",
+            on=on,
+            sheet=sheet,
+            scores=scores,
+            rivals=[own for _, own in sorted(named.items(), key=lambda pair: pair[0] == "baseline")],
+            remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
+            data=info["data"],
+            history=info["training"].get("history") or [],
+            facts=_facts(model, info, folder, judged, many),
+            made={
+                "settings": info["training"].get("recipe"),
+                "calibration": info.get("calibration"),
+                "environment": info.get("environment"),
+                "data": info["data"],
+            },
+            **own,
+        )
+    )
+
+
+def _of_items(task: Task, model: Any, judged: Judged) -> dict[str, Any]:
+    """What items have to tell: probabilities, mistakes, words, attention."""
+    kind = task.kind_for(model.config)
+    sure, right = task.sureness(model, judged.items, judged.evaluation) or (None, None)
+    try:
+        found = task.mistakes(model, judged, judged.evaluation, len(judged.items))
+    except ConfigError:  # a language model has no labels that could be wrong
+        found = []
+    listed = found[:MOST_MISTAKES]
+    places = {f"{judged.path}:{own.line}": own for own in judged.items} if listed else {}
+    wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
+    why = {id(wrong[own.item]): own for own in _explained(task, model, wrong)}
+    mistakes = []
+    for told in listed:
+        item = places.get(told["where"])
+        label, predicted = (own if isinstance(own := told.get(key), str) else "" for key in _ANSWERS)
+        reason = why[id(item)].to_html() if id(item) in why else ""
+        place, said = Path(told["where"]).name, task.mistaken(told)
+        mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
+    own = judged.items if kind.sides else ()  # of bags and streams there are no words to count
+    return {
+        "sure": sure,
+        "right": right,
+        "mistakes": mistakes,
+        "wrong": len(found),
+        "lengths": [kind.size(item) for item in own],
+        "words": _words_of(_explained(task, model, judged.items[:MOST_EXPLAINED])),
+        "maps": _maps(model, [kind.text(item) for item in own[:200]]),
+    }
+
+
+def _explained(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    """Explanations, or none where the task has none."""
+    try:
+        return task.explain(model, items) if items else []
+    except ConfigError:
+        return []
+
+
+def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
+    """The words that add most to each label."""
+    sums: dict[str, dict[str, float]] = {}
+    for own in found:
+        if own.probability is not None:
+            words = sums.setdefault(own.said, {})
+            for word in own.words:
+                words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.share
+    best = lambda words: sorted(words.items(), key=lambda pair: -pair[1])[:_WORDS]  # noqa: E731
+    return {label: best(words) for label, words in sorted(sums.items())}
+
+
+def _maps(model: Any, texts: Sequence[str]) -> str:
+    """What the heads look at in the first text that is short enough to be drawn."""
+    low, high = _MAPPED
+    if not isinstance(model, TextModel):
+        return ""
+    text = next((own for own in texts if low <= len(own.split()) <= high), None)
+    named: Any = model.encoder.named_modules()
+    priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
+    try:
+        return "" if text is None else heat_maps(attention_weights(model, text), priors)
+    except ConfigError:  # an encoder without attention
+        return ""
+
+
+def _facts(
+    model: Any, info: Mapping[str, Any], folder: Path, judged: Judged | None, many: str
+) -> list[tuple[str, str]]:
+    facts = [("parameters", f"{sum(own.numel() for own in model.parameters()):,}")]
+    if folder.is_dir():
+        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
+    seconds = info["training"].get("seconds")
+    if isinstance(seconds, int | float):
+        facts.append(("training", f"{seconds:,.0f} s"))
+    if judged is not None and judged.seconds:
+        facts.append(("speed", f"{len(judged.items) / judged.seconds:,.0f} {many} a second"))
+    return facts
