@@ -121,7 +121,14 @@ def test_overlaps_are_counted(tmp_path):
     (tmp_path / "c.csv").write_text("text,label\nfive,a\nsix,b\n")
     parts = read_parts(KINDS["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
     (found,) = parts.overlaps()
-    assert found.to_json() == {"one": "train", "other": "dev", "distinct": 1, "items": 2, "total": 4}
+    assert found.to_json() == {
+        "one": "train",
+        "other": "dev",
+        "distinct": 1,
+        "items": 2,
+        "near": 0,
+        "total": 4,
+    }
     assert found.share == 0.5
 
 

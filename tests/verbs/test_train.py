@@ -13,6 +13,8 @@ from headwise.recipe import build_recipe, choose_settings
 from headwise.store import load_model
 from headwise.tasks import find_task
 from headwise.train.loop import STATE, remove_run
+from headwise.verbs.evaluate import evaluate_file
+from headwise.verbs.listener import Listener
 from headwise.verbs.train import train_parts
 
 SMALL = {
@@ -119,3 +121,33 @@ def test_removing_a_run_leaves_what_is_not_its(tmp_path):
     remove_run(tmp_path)
     assert not tmp_path.exists()
     remove_run(tmp_path)
+
+
+def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
+    train = [Example(GOOD.format(n), "good") for n in range(20)]
+    train += [Example(BAD.format(n), "bad") for n in range(20)]
+    new = [Example("a good book", "good"), Example("a bad book", "bad")]
+    parts = Parts(KINDS["classify"], train, train[:3], [*train[:8], *new])
+    heard: list[str] = []
+
+    class Ear(Listener):
+        def warn(self, text: str) -> None:
+            heard.append(text)
+
+    folder = tmp_path / "model"
+    outcome = train_parts(parts, build_recipe(SMALL), folder, baseline=False, listener=Ear())
+    assert [text.split(" too")[0] for text in heard] == [
+        "3 of 3 dev texts are training texts",
+        "8 of 10 test texts are training texts",
+        "3 of 10 test texts are dev texts",
+    ]
+    assert outcome.seen == 8
+    assert outcome.rivals["unseen"].scores["texts"] == 2
+    # Whoever evaluates the model on such texts later is told too.
+    (tmp_path / "t.csv").write_text("text,label\na good FILM number 3,good\na bad book,bad\n")
+    found = evaluate_file(folder, tmp_path / "t.csv")
+    assert found.remarks[0].text.startswith(
+        "1 of 2 texts have the words of some that the model was trained"
+    )
+    assert found.unseen is not None
+    assert found.unseen.scores["texts"] == 1

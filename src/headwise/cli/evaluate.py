@@ -83,7 +83,8 @@ def evaluate(
 def _print(judged: "Judgement") -> None:
     out, scores = output(), judged.evaluation.to_json()
     out.print()
-    print_sheet(out, judged.task.sheet(scores), scores, [judged.baseline] if judged.baseline else [])
+    rivals = [rival for rival in (judged.unseen, judged.baseline) if rival]
+    print_sheet(out, judged.task.sheet(scores), scores, rivals)
     for mistake in judged.mistakes:
         head = Text(visible(mistake["where"]), style="bold")
         head.append(f"  {visible(judged.task.mistaken(mistake))}", style="")

@@ -40,7 +40,11 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
     if outcome.test is None:
         out.print(f"\nThere were no test {many}, so there is no honest score; give some with --test.\n")
     else:
-        out.print(f"\nOn the test {many}, which nothing was chosen on:\n")
+        seen = outcome.seen
+        what = (
+            f"{seen:,} of which are known from training or dev" if seen else "which nothing was chosen on"
+        )
+        out.print(f"\nOn the test {many}, {what}:\n")
         scores = outcome.test.to_json()
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")

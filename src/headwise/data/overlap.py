@@ -1,12 +1,17 @@
 """What the parts of the data have in common, which makes scores too good."""
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from itertools import combinations
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headwise.data.duplicates import normal_text
+from headwise.data.near import Known, words_of
+from headwise.data.nouns import Nouns
+
+_HASH = 6  # bytes: of a million texts that are new to a million known ones, one in 280 is taken for known
+_MOST = 4_000_000  # items that are remembered
 
 
 @dataclass(frozen=True)
@@ -18,23 +23,38 @@ class Overlap:
         other: The part whose scores it makes too good.
         distinct: How many different items both have (case and white space aside).
         items: How many items of `other` these are.
+        near: How many more items of `other` are nearly the same as one of the first part (see
+            `headwise.data.near`).
         total: How many items `other` has.
+        places: Which items of `other` these are, by number.
     """
 
     one: str
     other: str
     distinct: int
     items: int
+    near: int
     total: int
+    places: frozenset[int] = field(default=frozenset(), repr=False)
 
     @property
     def share(self) -> float:
-        """The share of the items of `other` that `one` has too."""
-        return self.items / max(self.total, 1)
+        """The share of the items of `other` that `one` has too, as they are or nearly."""
+        return (self.items + self.near) / max(self.total, 1)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object of the same fields."""
-        return asdict(self)
+        """A JSON object of the counts."""
+        return {name: value for name, value in asdict(self).items() if name != "places"}
+
+    def told(self, nouns: Nouns) -> str:
+        """`12 of 40 test texts are training texts too, and 3 more nearly`."""
+        names = {"train": "training"}
+        one, other = (names.get(name, name) for name in (self.one, self.other))
+        more = f", and {self.near:,} more nearly" if self.near else ""
+        return (
+            f"{self.items:,} of {self.total:,} {other} {nouns.many} are {one} {nouns.many} too{more} "
+            f"({100 * self.share:.1f} %): what is said of {other} {nouns.many} is too good for new ones"
+        )
 
 
 def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
@@ -46,11 +66,48 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
     """
     if not kind.has_keys:
         return ()
-    keys = {name: Counter(normal_text(kind.key(item)) for item in part) for name, part in parts.items()}
+    keys = {name: [normal_text(kind.key(item)) for item in part] for name, part in parts.items()}
     found = []
-    for one, other in combinations(keys, 2):
-        shared = (keys[one].keys() & keys[other].keys()) - {""}
-        if shared:
-            times = sum(keys[other][key] for key in shared)
-            found.append(Overlap(one, other, len(shared), times, keys[other].total()))
+    for place, one in enumerate(list(keys)[:-1]):
+        known = set(keys[one]) - {""}
+        # Two pairs may well have a long text in common, and things without texts have no words.
+        nearly = Known(map(words_of, known) if kind.sides else (), runs=kind.sides == 1)
+        for other in list(keys)[place + 1 :]:
+            same = [n for n, key in enumerate(keys[other]) if key in known]
+            rest = (n for n, key in enumerate(keys[other]) if key and key not in known and kind.sides)
+            near = [n for n in rest if nearly.has(words_of(keys[other][n]))]
+            if same or near:
+                distinct = len({keys[other][n] for n in same})
+                places = frozenset([*same, *near])
+                total = len(keys[other])
+                found.append(Overlap(one, other, distinct, len(same), len(near), total, places))
     return tuple(found)
+
+
+def remember(kind: Any, items: Sequence[Any]) -> str | None:
+    """What tells later whether items are among these: a short hash of the words of each, base64.
+
+    None where there are too many.
+    """
+    if len(items) > _MOST:
+        return None
+    hashes = {own for item in items if (own := _hash(kind, item))}
+    return base64.b64encode(b"".join(sorted(hashes))).decode()
+
+
+def remembered(kind: Any, kept: Any, items: Sequence[Any]) -> list[bool]:
+    """Which items are among those of which `remember` has kept something; nothing is believed of that."""
+    try:
+        data = base64.b64decode(kept, validate=True) if kind.has_keys else b""
+    except (TypeError, ValueError):
+        data = b""
+    known = {data[place : place + _HASH] for place in range(0, len(data), _HASH)}
+    return [bool(known) and _hash(kind, item) in known for item in items]
+
+
+def _hash(kind: Any, item: Any) -> bytes | None:
+    """None for an empty text, which is like no other."""
+    key = kind.key(item)
+    words = words_of(key) if kind.sides else key
+    data = words.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=_HASH).digest() if data else None

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from headwise.data.fingerprint import Fingerprint
 from headwise.data.kind import Kind
-from headwise.data.overlap import Overlap, overlaps
+from headwise.data.overlap import Overlap, overlaps, remember
 from headwise.data.parses import NO_PARSES, ParseReader, Parses, parsed
 from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError, HeadwiseError
@@ -58,6 +58,20 @@ class Parts(Generic[Part]):
         """Which data it was, of each part that is not empty."""
         parts: dict[str, Any] = self.named
         return {name: self.kind.fingerprint(part) for name, part in parts.items()}
+
+    def prints(self) -> dict[str, Any]:
+        """The same for JSON; of the `file` that training was split from too, and of what is `seen` in
+        training, item by item (`headwise.data.overlap.remember`)."""
+        prints = self.fingerprints()
+        if "train" in self.files:
+            whole = self.kind.fingerprint(self.files["train"].items)
+            if whole.sha256 != prints["train"].sha256:
+                prints["file"] = whole
+        found: dict[str, Any] = {name: own.to_json() for name, own in prints.items()}
+        train: Any = self.train
+        dev: Any = self.dev
+        seen = remember(self.kind, [*train, *dev]) if self.kind.has_keys else None
+        return found if seen is None else found | {"seen": seen}
 
     def overlaps(self) -> tuple[Overlap, ...]:
         """Items of one part that another has too, which make scores too good."""

@@ -147,7 +147,7 @@ class TextEstimator(BaseEstimator):
         with training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
         info = {
-            "data": {name: own.to_json() for name, own in parts.fingerprints().items()},
+            "data": parts.prints(),
             "training": fitted.training(recipe, **training),
             "metrics": fitted.metrics(),
         }

@@ -120,10 +120,11 @@ def _data(data: dict[str, Any], of: str) -> str:
 
 def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
     """The scores of the sheet that are meant for the card, each with its interval if it has one."""
-    baseline = _dict(metrics, "baseline")
+    baseline, of = _dict(metrics, "baseline"), sheet.of
     named = (
         ("this model", "dev", _dict(metrics, "dev")),
         ("this model", "test", _dict(metrics, "test")),
+        ("this model", f"test, {of} that are in no other part", _dict(metrics, "unseen")),
         (str(baseline.get("name", "baseline")), "test", baseline),
     )
     lines = [line for line in sheet.lines if line.card]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.config import from_dict
+from headwise.data.overlap import remembered
 from headwise.data.parses import ParseReader, parsed
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
@@ -19,6 +20,7 @@ from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model
+from headwise.verbs.train import on_unseen
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
 
@@ -33,6 +35,7 @@ class Judgement:
         file: The file as the user named it.
         evaluation: The scores.
         baseline: That of the model's training, if this is what it was tested on.
+        unseen: The model on the items that it was not made of, where others are in the file.
         mistakes: What the model is surest of and wrong about.
         remarks: What else there is to say.
     """
@@ -42,6 +45,7 @@ class Judgement:
     file: str
     evaluation: Any
     baseline: Rival | None
+    unseen: Rival | None
     mistakes: list[dict[str, Any]]
     remarks: list[Remark]
 
@@ -52,6 +56,7 @@ class Judgement:
             "file": self.file,
             **self.evaluation.to_json(),
             "baseline": None if self.baseline is None else self.baseline.to_json(),
+            "unseen": None if self.unseen is None else self.unseen.to_json(),
             "errors": self.mistakes,
         }
 
@@ -101,15 +106,18 @@ def evaluate_file(
     mistakes = task.mistakes(model, data, evaluation, errors)
     info, sha256 = read_info(Path(folder)), kind.fingerprint(data.items).sha256
     scores = evaluation.to_json()
+    known = remembered(kind, info["data"].get("seen"), data.items)
+    seen = {number for number, own in enumerate(known) if own}
     remarks = [
-        *_seen(info, sha256, kind.nouns.many),
+        *(_seen(info, sha256, kind.nouns.many) or _known(len(seen), len(known), kind.nouns.many)),
         *_unknown(scores),
         *on_labels(task.sheet(scores), scores),
     ]
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == _print(info, "test") else None
-    return Judgement(task, str(folder), data.path, evaluation, rival, mistakes, remarks)
+    unseen = on_unseen(task, model, data.items, seen)
+    return Judgement(task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks)
 
 
 def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:
@@ -136,6 +144,17 @@ def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:
             Remark(f"the model was chosen by these {many}: the scores are a little too good", warning=True)
         ]
     return []
+
+
+def _known(seen: int, items: int, many: str) -> list[Remark]:
+    """A warning where a model is judged on some of what it was made of."""
+    if not seen:
+        return []
+    text = (
+        f"{seen:,} of {items:,} {many} have the words of some that the model was trained on or chosen by: "
+        "the scores are too good for new ones"
+    )
+    return [Remark(text, warning=True)]
 
 
 def _unknown(scores: Mapping[str, Any]) -> list[Remark]:

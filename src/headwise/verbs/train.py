@@ -1,14 +1,15 @@
 """Train a model on files: files in, a judged model in a folder out."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from headwise.data.kinds import infer_task
+from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
-from headwise.data.parts import Parts, read_parts
+from headwise.data.parts import NAMES, Parts, read_parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
@@ -53,9 +54,10 @@ class Outcome:
         parts: The data.
         test: The model's evaluation on the test data; None where there are none.
         rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
-            the `encoder_alone`, and the `teacher`.
+            the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
         teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
             many `texts_per_second` it and the model read.
+        seen: How many of the test items are in the other parts too, as they are or nearly.
     """
 
     task: Task
@@ -65,6 +67,7 @@ class Outcome:
     test: Any
     rivals: Mapping[str, Rival]
     teaching: Mapping[str, Any] = field(default_factory=dict)
+    seen: int = 0
 
     def metrics(self) -> dict[str, Any]:
         """What a model folder says of the model's quality."""
@@ -195,18 +198,21 @@ def train_parts(
     task, folder = find_task(recipe.model.task), output / RUN
     headline = task.headline(parts, recipe.model)
     together = None if lesson is None else lesson.together
+    human = parts if lesson is None else lesson.human
+    shared = human.overlaps()
+    for overlap in shared:
+        listener.warn(overlap.told(parts.kind.nouns))
     with listener.training(recipe, headline, task.unit(parts)) as report:
         fitted = fit(
             task, parts, recipe, folder, vectors=vectors, resume=resume, together=together, report=report
         )
-    human = parts if lesson is None else lesson.human
-    outcome = judged(task, human, recipe, fitted, baseline=baseline)
+    outcome = judged(task, human, recipe, fitted, baseline=baseline, shared=shared)
     if lesson is not None:
         outcome = beside_teacher(outcome, lesson)
     save_model(
         fitted.model,
         output,
-        data=prints_of(parts),
+        data=parts.prints(),
         training=fitted.training(recipe),
         metrics=outcome.metrics(),
     )
@@ -233,25 +239,34 @@ def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
 
 
 def judged(
-    task: Task, parts: Parts[Any], recipe: Recipe, fitted: Fitted[Any], *, baseline: bool = True
+    task: Task,
+    parts: Parts[Any],
+    recipe: Recipe,
+    fitted: Fitted[Any],
+    *,
+    baseline: bool = True,
+    shared: Sequence[Overlap] = (),
 ) -> Outcome:
-    """A trained model on the test data, beside its rivals."""
+    """A trained model on the test data, beside its rivals, and beside itself on what the other parts do not
+    have (`shared` says what they have)."""
     if not len(parts.test):
         return Outcome(task, fitted, recipe, parts, None, {})
     test = task.judge(fitted.model, parts.test)
     rival = task.baseline(parts, fitted.model, test) if baseline else None
     rivals = {} if rival is None else {"baseline": rival}
-    return Outcome(task, fitted, recipe, parts, test, rivals | task.others(fitted.model, parts.test, test))
+    seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
+    if known := on_unseen(task, fitted.model, parts.test, seen):
+        rivals["unseen"] = known
+    rivals |= task.others(fitted.model, parts.test, test)
+    return Outcome(task, fitted, recipe, parts, test, rivals, len(seen))
 
 
-def prints_of(parts: Parts[Any]) -> dict[str, Any]:
-    """Which data it was: of each part, and of the `file` that training was split from."""
-    prints = parts.fingerprints()
-    if "train" in parts.files:
-        whole = parts.kind.fingerprint(parts.files["train"].items)
-        if whole.sha256 != prints["train"].sha256:
-            prints["file"] = whole
-    return {name: found.to_json() for name, found in prints.items()}
+def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
+    """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
+    new = [item for number, item in enumerate(items) if number not in seen] if seen else []
+    if not new:
+        return None
+    return Rival(f"it on {len(new):,} unseen", task.judge(model, new).to_json())
 
 
 def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseError:
@@ -261,8 +276,10 @@ def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseErr
         HeadwiseError: HW403, the model in the folder comes from other data or settings.
     """
     info = read_info(output)
-    before = {"texts": info["data"], **info["training"].get("recipe", {})}
-    compare_runs(before, {"texts": prints_of(parts), **recipe.to_json()}, output)
+    prints = (info["data"], parts.prints())
+    texts, asked = ({name: own.get("sha256") for name in NAMES if (own := of.get(name))} for of in prints)
+    before = {"texts": texts, **info["training"].get("recipe", {})}
+    compare_runs(before, {"texts": asked, **recipe.to_json()}, output)
     remove_run(output / RUN)
     return TrainingFinished(
         f"{output}: the run is finished and its model saved, so there is nothing to resume"

@@ -1,0 +1,83 @@
+"""Texts that two parts have in common, nearly too."""
+
+import random
+import time
+
+from headwise.data.example import Example
+from headwise.data.kinds import KINDS
+from headwise.data.near import Known, words_of
+from headwise.data.overlap import overlaps, remember, remembered
+from headwise.data.pair import Pair
+
+KIND = KINDS["classify"]
+REVIEW = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
+
+
+def texts(*own: str) -> list[Example]:
+    return [Example(text, "x") for text in own]
+
+
+def random_text(chance: random.Random, words: int = 40) -> str:
+    return " ".join(f"w{chance.randrange(5000)}" for _ in range(words))
+
+
+def test_nearly_the_same_texts():
+    known = texts(REVIEW, "so so", "a b c", "")
+    others = texts(
+        REVIEW,
+        REVIEW.replace("year,", "year -").upper(),  # the same words
+        REVIEW + " Go!",  # one word more
+        REVIEW.replace("films", "movies"),  # three of eighteen runs have that word
+        "so so!",
+        "a b d",  # short texts are near only if they have the same words
+        "The best of the actors I have seen this year are in one of the films that are a joy to watch",
+        "",
+    )
+    (found,) = overlaps(KIND, {"train": known, "test": others})
+    assert found.places == {0, 1, 2, 3, 4}
+    assert found.to_json() == {
+        "one": "train",
+        "other": "test",
+        "distinct": 1,
+        "items": 1,
+        "near": 4,
+        "total": 8,
+    }
+    assert "1 of 8 test texts are training texts too, and 4 more nearly (62.5 %)" in found.told(KIND.nouns)
+
+
+def test_near_texts_are_found_and_others_are_not():
+    chance = random.Random(0)
+    known = [random_text(chance) for _ in range(300)]
+    changed = []
+    for text in known:
+        words = text.split()
+        words[chance.randrange(len(words))] = "other"  # 35 of 41 different runs are common to both
+        changed.append(" ".join(words))
+    index = Known(map(words_of, known))
+    assert sum(index.has(text) for text in changed) >= 297
+    assert not any(index.has(random_text(chance)) for _ in range(300))
+
+
+def test_pairs_may_have_a_long_text_in_common():
+    first = [Pair(REVIEW, "It is good.", "yes", 1)]
+    other = [Pair(REVIEW, "It is bad.", "no", 1), Pair(REVIEW.lower(), "it is good", "yes", 2)]
+    (found,) = overlaps(KINDS["pair"], {"train": first, "test": other})
+    assert found.places == {1}
+
+
+def test_what_a_model_was_made_of_is_remembered():
+    kept = remember(KIND, texts(REVIEW, "so so", ""))
+    assert isinstance(kept, str)
+    assert len(kept) == 16
+    assert remembered(KIND, kept, texts("So, so", "new", "", REVIEW)) == [True, False, False, True]
+    for damaged in (None, 7, "?", "abc", "é", []):
+        assert remembered(KIND, damaged, texts("so so")) == [False]
+
+
+def test_many_texts_with_the_same_phrases_take_no_long_time():
+    chance = random.Random(1)
+    known = [f"{REVIEW} {random_text(chance, 4)}" for _ in range(1500)]
+    began = time.process_time()
+    Known(map(words_of, known)).has(f"{REVIEW} {random_text(chance, 4)}")
+    assert time.process_time() - began < 5
