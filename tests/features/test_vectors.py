@@ -1,4 +1,5 @@
 import bz2
+import contextlib
 import gzip
 import lzma
 import os
@@ -282,3 +283,30 @@ def test_review_vectors_cover_the_reviews():
             raw.update(text.split())
     covered = coverage(vectors, penn)
     assert covered.token_percent > max(97.5, coverage(vectors, raw).token_percent)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"9" * 5000 + b" 3\na 1 2 3\n",
+        b"3 " + b"9" * 5000 + b"\na 1 2 3\n",
+        b"9999999999999999999999 300\na 1 2\nb 1 2\n",
+        b"a 1 2 3\nb 1\x1c2 3\n",
+        b"a 1 2 3\nb 1\x0b2 3\nc 1\r2 3\n",
+        b"3 3\na 1 2 3\rb 1 2 3\rc 4 5 6\r",
+    ],
+)
+def test_headers_and_rows_that_were_made_to_break_reading(tmp_path, content):
+    (tmp_path / "v.txt").write_bytes(content)
+    with contextlib.suppress(VectorsError):
+        load_vectors(tmp_path / "v.txt")
+
+
+def test_names_and_arrays_that_were_made_to_break_reading(tmp_path):
+    for name in ("a\0b", "a\0b.npy", "x" * 300, "/proc/self/mem", "/"):
+        with pytest.raises(VectorsError):
+            load_vectors(name)
+    (tmp_path / "v.txt").write_text("a\n")
+    (tmp_path / "v.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f4'\n")
+    with pytest.raises(VectorsError):
+        load_vectors(tmp_path / "v.npy")

@@ -2,16 +2,16 @@
 
 import difflib
 import fnmatch
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from headwise.data.compression import DAMAGED, open_bytes
+from headwise.data.compression import ZIP_TROUBLE, open_bytes
 from headwise.data.errors import DataError
-from headwise.data.files import Line, read_lines
+from headwise.data.files import Line, decoded_lines, read_lines
 
 SEPARATOR = "!"
 
@@ -21,9 +21,10 @@ def split_member(path: str) -> tuple[str, str | None]:
 
     An existing file whose name holds a "!" is itself.
     """
-    at = -1 if Path(path).exists() else path.find(SEPARATOR)
+    # (As functions of `os`, as those of paths raise for names that are too long.)
+    at = -1 if os.path.exists(path) else path.find(SEPARATOR)
     while at > 0:
-        if Path(path[:at]).is_file():
+        if os.path.isfile(path[:at]):
             return path[:at], path[at + 1 :]
         at = path.find(SEPARATOR, at + 1)
     return path, None
@@ -36,7 +37,7 @@ def read_files(
 
     These are the file itself, or all members of a zip that a pattern fits. In a pattern `*`, `?` and
     `[...]` are as in a shell, and `*` stands for slashes as well. A file's lines are to be read before the
-    next file is asked for; a member is held in memory while it is read.
+    next file is asked for.
 
     Raises:
         DataError: HW101 to HW106.
@@ -90,12 +91,12 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
     try:
         file = zipfile.ZipFile(archive)
-    except zipfile.BadZipFile:
-        advice = f"leave out what follows the {SEPARATOR!r}"
-        raise DataError("HW104", "not a zip, or a damaged one", advice=advice, path=archive) from None
     except OSError as error:
         found = f"cannot be opened: {error.strerror or error}"
         raise DataError("HW101", found, path=archive) from None
+    except ZIP_TROUBLE:
+        advice = f"leave out what follows the {SEPARATOR!r}"
+        raise DataError("HW104", "not a zip, or a damaged one", advice=advice, path=archive) from None
     with file:
         yield file
 
@@ -105,7 +106,7 @@ def _member(file: zipfile.ZipFile, name: str, path: str) -> IO[bytes]:
         return file.open(name)
     except KeyError:
         raise _missing(split_member(path)[0], name, file.namelist()) from None
-    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # such as a password
+    except ZIP_TROUBLE as error:  # such as a password
         raise DataError("HW104", f"a zip: {error}", advice="unpack it yourself", path=path) from None
 
 
@@ -120,24 +121,4 @@ def _member_lines(
     file: zipfile.ZipFile, name: str, path: str, encoding: str, errors: str
 ) -> Iterator[Line]:
     with _member(file, name, path) as stream:
-        try:
-            data = stream.read()
-        except DAMAGED as error:
-            raise DataError("HW102", f"a damaged member ({error})", path=path) from None
-
-    def located(code: str, found: str, before: str, advice: str) -> DataError:
-        before = before.removeprefix("\ufeff")
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        return DataError(code, found, advice=advice, path=path, line=line, column=column)
-
-    try:
-        text = data.decode(encoding, errors).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{data[error.start]:02x}, which is not valid {encoding}"
-        advice = "give the file's own --encoding, or --encoding-errors replace"
-        raise located("HW105", found, data[: error.start].decode(encoding), advice) from None
-    if "\0" in text:
-        raise located("HW106", "a NUL character", text[: text.index("\0")], "it is no text file")
-    if not text:
-        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
-    yield from enumerate(text.removesuffix("\n").split("\n"), start=1)
+        yield from decoded_lines(cast(BinaryIO, stream), path, encoding, errors)

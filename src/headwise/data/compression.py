@@ -4,16 +4,18 @@ import bz2
 import difflib
 import gzip
 import lzma
+import os
 import shutil
+import struct
 import sys
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from headwise.data.errors import DataError
 
@@ -38,6 +40,23 @@ FOREIGN = {
     b"SQLite format 3": "an SQLite database",
     b"PK\x05\x06": "a zip archive without files",
 }
+
+
+ZIP_TROUBLE = (
+    *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
+)
+"""What `zipfile` raises for archives that it cannot read: those with a password, and damaged ones."""
+
+XZ_MEMORY = 1 << 28
+"""Most bytes that unpacking an xz file may take: its author says how many it needs."""
+
+
+def size_on_disk(path: str) -> int | None:
+    """The size of a file (of the zip that a member is in) as it is; None for what has none, as a pipe."""
+    place = path
+    while place and not os.path.isfile(place):
+        place = place.rpartition("!")[0]
+    return os.path.getsize(place) or None if place else None
 
 
 def plain_name(path: str) -> str:
@@ -87,7 +106,11 @@ def _similar(path: str) -> str:
 
 
 def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
-    first = raw.peek(16)
+    try:
+        first = raw.peek(16)
+    except (OSError, ValueError) as error:  # ValueError: standard input that is closed
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError("HW101", f"reading failed: {reason}", path=path) from None
     for signature, what in FOREIGN.items():
         if first.startswith(signature):
             advice = "save it as csv, tsv or jsonl (UTF-8) first"
@@ -96,7 +119,7 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     if kind == "gzip":
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
     if kind == "xz":
-        return cast(BinaryIO, stack.enter_context(lzma.LZMAFile(raw)))
+        return cast(BinaryIO, stack.enter_context(BufferedReader(XzFile(raw))))
     if kind == "bzip2" and _is_bzip2(first):
         return cast(BinaryIO, stack.enter_context(_Bzip2(raw)))
     if kind == "zip":
@@ -121,7 +144,7 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         raw = cast(BufferedReader, copy)
     try:
         archive = stack.enter_context(zipfile.ZipFile(raw))
-    except zipfile.BadZipFile as error:
+    except ZIP_TROUBLE as error:
         advice = "copy or compress it again"
         raise DataError("HW102", f"a damaged zip: {error}", advice=advice, path=path) from None
     members = [m for m in archive.infolist() if not m.is_dir() and not _is_clutter(m.filename)]
@@ -140,13 +163,43 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         )
     try:
         return cast(BinaryIO, stack.enter_context(archive.open(members[0])))
-    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # such as a password
+    except ZIP_TROUBLE as error:  # such as a password
         advice = "unpack it yourself"
         raise DataError("HW104", f"a zip: {error}", advice=advice, path=path) from None
 
 
 def _is_clutter(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2] in (".DS_Store", "Thumbs.db")
+
+
+class XzFile(RawIOBase):
+    """The unpacked bytes of an xz file, of one or several streams, in bounded memory."""
+
+    def __init__(self, packed: BinaryIO):
+        self._packed, self._rest = packed, b""
+        self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._stream.eof:
+                # What follows is another stream, or zeros that fill a block.
+                more = self._stream.unused_data.lstrip(b"\0") or self._packed.read(1 << 16)
+                self._rest = more.lstrip(b"\0")
+                if not self._rest:
+                    return 0
+                self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+            if self._stream.needs_input and not self._rest:
+                self._rest = self._packed.read(1 << 16)
+                if not self._rest:
+                    raise EOFError("it ended before its end was marked")
+            found = self._stream.decompress(self._rest, max_length=len(buffer))
+            self._rest = b""
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
 
 
 class _Bzip2(bz2.BZ2File):

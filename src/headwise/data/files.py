@@ -4,11 +4,14 @@ import codecs
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from headwise.data.compression import DAMAGED, open_bytes
+from headwise.data.compression import DAMAGED, ZIP_TROUBLE, open_bytes, size_on_disk
 from headwise.data.errors import DataError
 from headwise.errors import ConfigError
 
 CHUNK = 1 << 18  # bytes read at a time
+LONGEST_LINE = 1 << 26  # characters; what is longer is no text, and could fill the memory
+# An archive that unpacks to more than this, and to so many times its own size, is a bomb.
+BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
 
 Line = tuple[int, str]
 """A line's number, from 1, and its text."""
@@ -27,18 +30,32 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
         errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
 
     Raises:
-        DataError: HW101 to HW106.
+        DataError: HW101 to HW107.
         ConfigError: The encoding or `errors` is unknown.
     """
     if errors not in ("strict", "replace"):
         raise ConfigError(f"encoding errors: {errors!r}; expected 'strict' or 'replace'")
+    return _lines_of_file(path, encoding, _decoder(encoding, errors))
+
+
+def decoded_lines(
+    stream: BinaryIO, path: str, encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[Line]:
+    """The same for an open stream, which `path` names in messages.
+
+    Raises:
+        DataError: HW101 to HW107.
+    """
+    return _lines(stream, path, encoding, _decoder(encoding, errors))
+
+
+def _decoder(encoding: str, errors: str) -> codecs.IncrementalDecoder:
     try:
-        decoder = codecs.getincrementaldecoder(encoding)(errors)
         b"a".decode(encoding, "replace")  # refuses codecs that do not make text, such as zlib
-    except (LookupError, UnicodeError):
+        return codecs.getincrementaldecoder(encoding)(errors)
+    except (LookupError, ValueError):  # the latter for a NUL, and what cannot be read in pieces
         message = f"unknown encoding {encoding!r}; try utf-8, utf-16, latin-1 or cp1252"
         raise ConfigError(message) from None
-    return _lines(path, encoding, decoder)
 
 
 def without_returns(lines: Iterator[Line]) -> Iterator[Line]:
@@ -47,32 +64,58 @@ def without_returns(lines: Iterator[Line]) -> Iterator[Line]:
         yield number, text.removesuffix("\r")
 
 
-def _lines(path: str, encoding: str, decoder: codecs.IncrementalDecoder) -> Iterator[Line]:
-    number, parts, start = 1, [], True  # parts: the pieces so far of the line `number`
+def _lines_of_file(path: str, encoding: str, decoder: codecs.IncrementalDecoder) -> Iterator[Line]:
     with open_bytes(path) as stream:
-        more = True
-        while more:
-            chunk = _read(stream, path, number)
-            more = bool(chunk)
-            state = decoder.getstate()
-            failure = None
-            try:
-                text = decoder.decode(chunk, final=not more)
-            except UnicodeDecodeError as error:
-                failure = error
-                decoder.setstate(state)
-                text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
-            if start and text:
-                text, start = text.removeprefix("\ufeff"), False
-            *ended, rest = text.split("\n")
-            for piece in ended:
-                parts.append(piece)
-                yield number, _checked("".join(parts), path, number)
-                number, parts = number + 1, []
-            parts.append(rest)
-            if failure:
-                column = sum(map(len, parts)) + 1
-                raise _undecodable(failure, encoding, path, number, column)
+        yield from _lines(stream, path, encoding, decoder)
+
+
+def _lines(
+    stream: BinaryIO, path: str, encoding: str, decoder: codecs.IncrementalDecoder
+) -> Iterator[Line]:
+    number, parts, length, start = 1, list[str](), 0, True  # parts: the pieces so far of the line `number`
+    packed, unpacked = size_on_disk(path), 0
+    more = True
+    while more:
+        chunk = _read(stream, path, number)
+        more, unpacked = bool(chunk), unpacked + len(chunk)
+        if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
+            raise DataError(
+                "HW104",
+                f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does",
+                advice="unpack it yourself if it is meant so",
+                path=path,
+            )
+        state = decoder.getstate()
+        failure = None
+        try:
+            text = decoder.decode(chunk, final=not more)
+        except UnicodeDecodeError as error:
+            failure = error
+            decoder.setstate(state)
+            text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
+        except UnicodeError as error:  # of codecs that do not tell where
+            found = f"what is not valid {encoding} ({error!s:.80})"
+            raise DataError("HW105", found, path=path, line=number) from None
+        if start and text:
+            text, start = text.removeprefix("\ufeff"), False
+        *ended, rest = text.split("\n")
+        for piece in ended:
+            parts.append(piece)
+            yield number, _checked("".join(parts), path, number)
+            number, parts, length = number + 1, [], 0
+        parts.append(rest)
+        if failure:
+            column = sum(map(len, parts)) + 1
+            raise _undecodable(failure, encoding, path, number, column)
+        length += len(rest)
+        if length > LONGEST_LINE:
+            raise DataError(
+                "HW107",
+                f"a line of more than {LONGEST_LINE:,} characters",
+                expected="one record a line",
+                path=path,
+                line=number,
+            )
     if last := "".join(parts):
         yield number, _checked(last, path, number)
     elif number == 1:
@@ -83,16 +126,22 @@ def _read(stream: BinaryIO, path: str, number: int) -> bytes:
     """The next bytes: what a pipe has at hand rather than a full chunk."""
     try:
         return stream.read1(CHUNK)  # type: ignore[attr-defined]
-    except DAMAGED as error:
-        raise DataError(
-            "HW102",
-            f"the compressed file is damaged or cut short here ({error})",
-            advice="copy or compress it again",
-            path=path,
-            line=number,
-        ) from None
     except OSError as error:
-        raise DataError("HW101", f"reading failed: {error.strerror or error}", path=path) from None
+        if not isinstance(error, DAMAGED):
+            raise DataError("HW101", f"reading failed: {error.strerror or error}", path=path) from None
+        raise _cut_short(error, path, number) from None
+    except (*DAMAGED, *ZIP_TROUBLE) as error:
+        raise _cut_short(error, path, number) from None
+
+
+def _cut_short(error: Exception, path: str, number: int) -> DataError:
+    return DataError(
+        "HW102",
+        f"the compressed file is damaged or cut short here ({error})",
+        advice="copy or compress it again",
+        path=path,
+        line=number,
+    )
 
 
 def _checked(text: str, path: str, number: int) -> str:

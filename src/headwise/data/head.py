@@ -8,6 +8,8 @@ from headwise.data.files import Line
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source, look_ahead
 
+_LONGEST = 1 << 22  # characters of a line that are looked at
+
 
 @dataclass(frozen=True)
 class Head:
@@ -36,7 +38,7 @@ def read_head(path: str, encoding: str = "utf-8") -> Head:
     file says what is wrong with it."""
     try:
         for _, lines in read_files(path, encoding, "replace"):
-            return Head(path, tuple(look_ahead(lines)[0]))
+            return Head(path, tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0]))
     except DataError:
         pass
     return Head(path, ())

@@ -3,7 +3,8 @@
 Two texts are near each other if they have the same words (case, spacing and punctuation aside), or if seven
 of ten of their runs of three words are common to both (Jaccard). Candidates come from MinHash (Broder
 1997): of 36 random orders of the runs the first of each, three at a time in 12 bands; of two texts with as
-much in common as that, at least one band agrees in 99 of 100 cases. Candidates are then compared as they are.
+much in common as that, at least one band agrees in 99 of 100 cases. Candidates are then compared as they
+are.
 """
 
 import re

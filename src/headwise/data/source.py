@@ -77,13 +77,13 @@ def look_ahead(
     """The first items, and an iterator that yields them again and then the rest; fit for pipes.
 
     Stops after `count` items, or when the last parts of the items (a line's text, a record's
-    fields) together hold `budget` characters.
+    fields) together hold `budget` characters (of fields, one more each).
     """
     head, size = [], 0
     for item in islice(items, count):
         head.append(item)
         last = item[-1]
-        size += len(last) if isinstance(last, str) else sum(map(len, map(str, _cells(last))))
+        size += len(last) if isinstance(last, str) else sum(len(str(cell)) + 1 for cell in _cells(last))
         if size >= budget:
             break
     return head, chain(head, items)

@@ -3,18 +3,22 @@
 import bz2
 import gzip
 import lzma
+import warnings
 import zlib
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.compression import XzFile
 from headwise.errors import HeadwiseError
 from headwise.features.tokenize import plain_spelling
 
@@ -172,7 +176,8 @@ def load_vectors(
         raise VectorsError(f"The limit on word vectors must be 1 or more, not {limit}.")
     if path.suffix == ".npy":
         return _load_array(path, only, limit)
-    with _open(path) as stream:
+    with _open(path) as file:
+        stream = _lines(path, file)
         first = list(islice(stream, 33))
         size, header = _layout(path, first)
         if header is not None and size == 1 and header != _count_lines(path) - 1:
@@ -192,7 +197,12 @@ def load_vectors(
     return WordVectors(words, matrix, duplicates)
 
 
-_MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+_LONGEST = 1 << 24  # bytes of a line
+_MAGIC: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lambda raw: BufferedReader(XzFile(raw)),
+    b"BZh": bz2.open,
+}
 
 
 @contextmanager
@@ -211,13 +221,25 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
                     yield cast(IO[bytes], unpacked)
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise VectorsError(f"{path} is damaged or incomplete ({error}). Fetch the file again.") from error
-    except OSError as error:
-        raise VectorsError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise VectorsError(f"{path} cannot be read: {reason}.") from error
 
 
 def _count_lines(path: Path) -> int:
-    with _open(path) as stream:
-        return sum(1 for line in stream if line.strip())
+    with _open(path) as file:
+        return sum(1 for line in _lines(path, file) if line.strip())
+
+
+def _lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST + 1), b""), start=1):
+        if len(line) > _LONGEST:
+            raise VectorsError(
+                f"{path}:{number}: a line of more than {_LONGEST:,} bytes; a word and its numbers are "
+                "expected on each line.",
+                code="HW202",
+            )
+        yield line
 
 
 def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
@@ -229,7 +251,7 @@ def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
             f"{path} is empty: a word and its numbers are expected on each line.", code="HW201"
         )
     head = first[0].split()
-    if len(head) == 2 and head[0].isdigit() and head[1].isdigit():
+    if len(head) == 2 and all(own.isdigit() and len(own) < 19 for own in head):
         count, size = int(head[0]), int(head[1])
         if size > 1 and len(first) == 1:
             raise VectorsError(f"{path} holds no words after its first line.", code="HW201")
@@ -325,16 +347,24 @@ def _parse(path: Path, pending: list[tuple[int, bytes]], size: int) -> NDArray[n
     try:
         texts = [numbers.decode("ascii") for _, numbers in pending]
         block = np.loadtxt(texts, dtype=np.float32, comments=None, ndmin=2)
-    except ValueError:
-        for number, numbers in pending:
-            for item in numbers.split():
+    except ValueError:  # as well as for control characters, which part numbers for some readers only
+        block = np.empty((len(pending), size), dtype=np.float32)
+        for row, (number, numbers) in enumerate(pending):
+            items = numbers.split()
+            for item in items:
                 if not _is_number(item):
                     raise VectorsError(
                         f"{path}:{number}: {_shown(item)} is not a number. A word and {size} "
                         "numbers, separated by spaces, are expected: correct or remove the row.",
                         code="HW203",
                     ) from None
-        raise
+            if len(items) != size:
+                raise VectorsError(
+                    f"{path}:{number}: {len(items)} numbers, but the vectors of this file have {size}: "
+                    "correct or remove the row.",
+                    code="HW202",
+                ) from None
+            block[row] = [float(item) for item in items]
     finite = np.isfinite(block).all(axis=1)
     if not finite.all():
         number, numbers = pending[int(finite.argmin())]
@@ -359,8 +389,9 @@ def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> W
             f"{path} needs its words, one a line, in {places[0].name} or {places[1].name} beside it."
         )
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with warnings.catch_warnings(action="ignore"):  # the header is read as Python is
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # a damaged header raises what Python's tokenizer does
         raise VectorsError(f"{path} cannot be read as a NumPy array: {error}.") from error
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
         found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else "an archive"

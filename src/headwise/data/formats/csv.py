@@ -5,6 +5,7 @@ delimiters and line ends are part of the field. Elsewhere a quotation mark is a 
 other.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,7 +18,9 @@ from headwise.data.source import Source, look_ahead
 from headwise.errors import ConfigError
 
 DELIMITERS = ",;\t|"
-LONGEST_FIELD = 1 << 27  # characters; a quote that is still open then was never meant as one
+LONGEST_FIELD = 1 << 26  # characters; a quote that is still open then was never meant as one
+MOST_FIELDS = 1 << 17  # of a record
+_INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # as much of a quoted field as there is
 
 Cells = tuple[int, list[str]]
 """A record's first line and its fields."""
@@ -66,9 +69,17 @@ def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[
             except DataError as error:
                 source.report(error)
         elif text.strip(" \r"):
+            if text.count(delimiter) >= MOST_FIELDS:
+                source.report(_too_many(source.path, number))
+                continue
             yield number, text.removesuffix("\r").split(delimiter)
         else:
             source.blank += 1
+
+
+def _too_many(path: str, number: int) -> DataError:
+    found = f"a row of more than {MOST_FIELDS:,} fields"
+    return DataError("HW110", found, expected="a table", path=path, line=number)
 
 
 def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:
@@ -85,9 +96,10 @@ def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path:
         opening, parts, length = (number, at + 1), [], 0
         at += 1
         while True:
-            end = text.find('"', at)
-            if end < 0:  # the field goes on in the next line
-                parts.append(text[at:])
+            inside = _INSIDE.match(text, at)
+            end = inside.end() if inside else at
+            parts.append(text[at:end].replace('""', '"'))
+            if end == len(text):  # the field goes on in the next line
                 length += len(parts[-1])
                 following = next(lines, None)
                 if following is None or length > LONGEST_FIELD:
@@ -102,15 +114,13 @@ def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path:
                     )
                 parts.append("\n")
                 (number, text), at = following, 0
-            elif text.startswith('"', end + 1):
-                parts.append(text[at : end + 1])
-                at = end + 2
             else:
-                parts.append(text[at:end])
                 at = end + 1
                 break
         cells.append("".join(parts))
-        if at == len(text) or text[at:] == "\r":
+        if len(cells) > MOST_FIELDS:
+            raise _too_many(path, number)
+        if at == len(text) or (at == len(text) - 1 and text[at] == "\r"):
             return cells
         if text[at] != delimiter:
             raise DataError(

@@ -36,9 +36,10 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
 
 
 def _check_header(names: list[str], rows: bool, line: int, source: Source) -> None:
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        column = names.index(twice, names.index(twice) + 1) + 1
+    first: dict[str, int] = {}
+    column = next((i for i, name in enumerate(names, 1) if first.setdefault(name, i) != i), None)
+    if column is not None:
+        twice = names[column - 1]
         raise source.error(
             "HW112",
             f"two columns named {twice!r} (the second is column {column})",

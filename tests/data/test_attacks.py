@@ -1,0 +1,145 @@
+"""Files and names that were made to break reading: an error with a code, in bounded time and memory."""
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+import struct
+import time
+import zipfile
+import zlib
+from contextlib import suppress
+
+import pytest
+
+from headwise.data.compression import XZ_MEMORY
+from headwise.data.head import read_head
+from headwise.data.kinds import KINDS
+from headwise.data.options import ReadOptions
+from headwise.data.read import read_examples
+from headwise.errors import HeadwiseError
+
+TABLE = ("text,label\n" + "".join(f"text number {n},{'ab'[n % 2]}\n" for n in range(200))).encode()
+
+
+def refused(path: str, *codes: str, **options) -> None:
+    with pytest.raises(HeadwiseError) as error:
+        read_examples(path, ReadOptions(**options))
+    assert error.value.code in codes, error.value
+
+
+def test_names_that_cannot_be(tmp_path):
+    (tmp_path / "z.zip").write_bytes(zipped())
+    for name in ("x" * 300, "a\0b.csv", "/proc/self/mem", f"{tmp_path}/z.zip!{'x' * 300}", "a\0.zip!b"):
+        refused(name, "HW101")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["zlib", "rot13", "hex", "bz2", "undefined", "a\0b", "é", "", "x" * 300]
+)
+def test_codecs_that_are_no_text_encodings(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    refused(str(tmp_path / "a.csv"), "HW001", encoding=encoding)
+    with pytest.raises(HeadwiseError):
+        read_head(str(tmp_path / "a.csv"), encoding)
+
+
+def test_an_encoding_that_does_not_say_where_it_fails(tmp_path):
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    refused(str(tmp_path / "a.csv"), "HW105", encoding="punycode")
+
+
+def zipped() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.csv", TABLE)
+    return file.getvalue()
+
+
+ARCHIVES = {
+    "zip": zipped(),
+    "gz": gzip.compress(TABLE),
+    "bz2": bz2.compress(TABLE),
+    "xz": lzma.compress(TABLE),
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_damaged_archives(tmp_path, kind):
+    chance, path = random.Random(0), tmp_path / f"a.{kind}"
+    for _ in range(150):
+        data = bytearray(ARCHIVES[kind])
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        for name in (str(path), f"{path}!data.csv"):
+            with suppress(HeadwiseError):
+                read_examples(name)
+
+
+def test_offsets_of_a_zip_that_point_nowhere(tmp_path):
+    data = bytearray(zipped())
+    place = data.index(b"PK\x01\x02")
+    data[place + 42 : place + 46] = struct.pack("<I", 0xFFFFFFF0)
+    (tmp_path / "a.zip").write_bytes(data)
+    refused(str(tmp_path / "a.zip"), "HW102", "HW104")
+    refused(f"{tmp_path}/a.zip!data.csv", "HW104")
+
+
+def test_an_xz_of_several_streams_and_one_that_asks_for_much_memory(tmp_path):
+    path = tmp_path / "a.csv.xz"
+    half = len(TABLE) // 2
+    path.write_bytes(lzma.compress(TABLE[:half]) + b"\0" * 8 + lzma.compress(TABLE[half:]))
+    assert len(read_examples(str(path)).items) == 200
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 8 << 20}]
+    greedy = bytearray(lzma.compress(TABLE, filters=filters))
+    assert lzma.decompress(bytes(greedy)) == TABLE
+    # The size of the dictionary in the header of the block, with the header's check after it.
+    size = (greedy[12] + 1) * 4
+    header = greedy[12 : 12 + size - 4]
+    at = header.index(b"\x21\x01") + 2
+    header[at] = 39  # 3 GiB
+    greedy[12 : 12 + size] = header + struct.pack("<I", zlib.crc32(header))
+    path.write_bytes(greedy)
+    refused(str(path), "HW102")
+    assert XZ_MEMORY < 1 << 30
+
+
+def test_an_archive_that_unpacks_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("headwise.data.files.BOMB_SIZE", 1 << 20)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"text,label\n" + b"a text,b\n" * 500_000))
+    refused(str(tmp_path / "a.csv.gz"), "HW104")
+
+
+def test_a_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("headwise.data.files.LONGEST_LINE", 1 << 20)
+    (tmp_path / "a.csv").write_bytes(b"text,label\n" + b"a" * (3 << 20))
+    refused(str(tmp_path / "a.csv"), "HW107")
+
+
+BOMBS = {
+    "quotation marks": b'"' * (2 << 20),
+    "in threes": b'text,label\n"""\n' + b'"""\n' * (1 << 19),
+    "quoted fields": b'"a",' * (1 << 19),
+    "fields": b"," * (2 << 20),
+    "columns": b",".join(b"c%d" % n for n in range(100_000)) + b"\n" + b"1," * 99_999 + b"1\n",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_time_grows_with_the_size(tmp_path, name):
+    """Each of these took minutes, or gigabytes, while time grew with the square."""
+    (tmp_path / "a.csv").write_bytes(BOMBS[name])
+    began = time.process_time()
+    for kind in ("classify", "bags"):
+        with suppress(HeadwiseError):
+            KINDS[kind].read(str(tmp_path / "a.csv"))
+    assert time.process_time() - began < 8
+
+
+def test_closed_standard_input(monkeypatch, tmp_path):
+    with open(tmp_path / "a", "wb+") as file:
+        pass
+    monkeypatch.setattr("sys.stdin", type("Closed", (), {"buffer": file}))
+    refused("-", "HW101")
