@@ -41,6 +41,16 @@ def test_a_byte_order_mark_is_dropped(write, encoding):
     assert texts(path, encoding=reading) == ["ä", "b"]
 
 
+@pytest.mark.parametrize("chunk", [1, 1 << 18])
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_without_a_byte_order_mark_the_order_is_found_out(write, monkeypatch, encoding, order, chunk):
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    for lines in (["a tea", "ä"], ["чай и кофе", "да"], ["茶 水", "", "好"], ["x"]):
+        path = write("a", "\n".join(lines).encode(f"{encoding}-{order}"))
+        assert texts(path, encoding=encoding) == lines
+
+
 def test_utf_16_le_with_a_mark(write):
     path = write("a", "\ufeffä\nb".encode("utf-16-le"))
     assert texts(path, encoding="utf-16-le") == ["ä", "b"]

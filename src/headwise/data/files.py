@@ -85,6 +85,12 @@ def _lines(
                 advice="unpack it yourself if it is meant so",
                 path=path,
             )
+        if not unpacked - len(chunk) and codecs.lookup(encoding).name in _ORDERED:
+            while more and len(chunk) < 256:
+                more_bytes = _read(stream, path, number)
+                chunk, more = chunk + more_bytes, bool(more_bytes)
+            if order := _byte_order(chunk, codecs.lookup(encoding).name):
+                decoder = _decoder(f"{encoding}-{order}", decoder.errors)
         state = decoder.getstate()
         failure = None
         try:
@@ -120,6 +126,25 @@ def _lines(
         yield number, _checked(last, path, number)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+
+
+_ORDERED = {"utf-16": 2, "utf-32": 4}
+"""Encodings in which bytes come in one of two orders, and how many make a unit."""
+
+
+def _byte_order(first: bytes, encoding: str) -> str:
+    """The order of the bytes, `le` or `be`, of a file that begins like this; "" where a mark tells it.
+
+    White space and Latin letters have a zero for their high byte; other alphabets have fewer high bytes than
+    low ones.
+    """
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+    if not first or first.startswith(marks[:2] if encoding == "utf-16" else marks[2:]):
+        return ""
+    size = _ORDERED[encoding]
+    head, tail = first[size - 2 :: size], first[1::size]  # the high bytes, if "be" and if "le"
+    zeros = head.count(0) - tail.count(0)
+    return "be" if zeros > 0 or (not zeros and len(set(head)) < len(set(tail))) else "le"
 
 
 def _read(stream: BinaryIO, path: str, number: int) -> bytes:
