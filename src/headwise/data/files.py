@@ -142,7 +142,7 @@ def _byte_order(first: bytes, encoding: str) -> str:
     if not first or first.startswith(marks[:2] if encoding == "utf-16" else marks[2:]):
         return ""
     size = _ORDERED[encoding]
-    head, tail = first[size - 2 :: size], first[1::size]  # the high bytes, if "be" and if "le"
+    head, tail = first[::size], first[size - 1 :: size]  # the high bytes, if "be" and if "le"
     zeros = head.count(0) - tail.count(0)
     return "be" if zeros > 0 or (not zeros and len(set(head)) < len(set(tail))) else "le"
 
