@@ -1,6 +1,7 @@
 """Predictions that are tags: how they are made and written down."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,6 +13,8 @@ from headwise.data.sentence import Tagged
 from headwise.models.tag_model import TaggedText
 from headwise.predictions.file import TOLERANCE, Layout, free_name
 from headwise.predictions.predictor import LISTED, Predictor
+
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class TagLayout(Layout):
     def start(self, row: Row[Any]) -> str:
         if self.form == "conll":
             words = self.sentence(row.item).tokens
-            return f"{words[0]}\t" if words else "\n"
+            return f"{_column(words[0] if words else '')}\t"
         fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
         return json.dumps(fields, ensure_ascii=False)[:-1]
 
@@ -47,8 +50,8 @@ class TagLayout(Layout):
         """One record with its line end; `probabilities` is what the model says of the words."""
         own: TaggedText = probabilities
         if self.form == "conll":
-            lines = (f"{word}\t{tag}\n" for word, tag in zip(own.words, own.tags, strict=True))
-            return "".join(lines) + "\n"
+            pairs = zip(own.words or ("",), own.tags or ("",), strict=True)
+            return "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs) + "\n"
         found: dict[str, Any] = {
             "words": own.words,
             "tags": own.tags,
@@ -72,6 +75,12 @@ class TagLayout(Layout):
         if tags != list(found.tags) or len(shares) != len(found.probabilities):
             return False
         return bool(np.abs(shares - np.array(found.probabilities)).max(initial=0) <= TOLERANCE)
+
+
+def _column(text: str) -> str:
+    """A word or tag as a column of a line: white space in it, where a reader would part it, becomes `_`,
+    and so does nothing at all, so that a text without words keeps its place."""
+    return _SPACE.sub("_", text) or "_"
 
 
 def _span(own: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
