@@ -12,6 +12,7 @@ from headwise.encoders import (
     BiLSTMConfig,
     DiSANConfig,
     MSSANConfig,
+    MSTransformer,
     MSTransformerConfig,
     SetTransformerConfig,
     StarTransformerConfig,
@@ -156,7 +157,8 @@ def test_trees_are_those_of_the_whole_text():
         (TransformerConfig(priors=("window(5)",)), 0),
         (TransformerConfig(priors=("window(5)", "everything")), 2048),
         (TransformerConfig(positions="learned", max_positions=512), 512),
-        (MSTransformerConfig(), 0),
+        (MSTransformerConfig(), 8192),
+        (MSTransformerConfig(scales=("1", "3")), 0),
         (MSTransformerConfig(priors=("forward",)), 2048),
         (MSSANConfig(), 2048),
         (DiSANConfig(), 512),
@@ -173,6 +175,19 @@ def test_limits_that_nobody_asked_for(config, words):
     assert WindowsConfig(words=100, overlap=7).sizes(config) == (100, 7)
     assert WindowsConfig(words=0).sizes(config) == (0, 0)
     assert WindowsConfig(overlap=5_000).sizes(config) == (words, max(words - 1, 0))
+
+
+def test_a_text_may_be_of_any_length(monkeypatch):
+    """Windows are read a few at a time: what is held of them does not grow with the text."""
+    torch.manual_seed(0)
+    encoder = MSTransformer(MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)).eval()
+    x = Ragged.from_lengths(torch.randn(700, 8), [5, 600, 95])
+    whole = encode_long(encoder, x, 64, 8)
+    monkeypatch.setattr("headwise.encoders.windows._AT_ONCE", 130)
+    parts = encode_long(encoder, x, 64, 8)
+    torch.testing.assert_close(parts.tokens.values, whole.tokens.values)
+    torch.testing.assert_close(parts.summary, whole.summary)
+    assert parts.summary_is_node == whole.summary_is_node
 
 
 def test_settings():

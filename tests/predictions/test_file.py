@@ -1,6 +1,8 @@
+import csv
 import gzip
 import json
 import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -171,3 +173,15 @@ def test_a_jsonl_record_is_one_line_for_everybody():
     record = Layout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
     assert len(record.splitlines()) == 1
     assert json.loads(record)["text"] == rows[0].item
+
+
+def test_cells_that_a_spreadsheet_would_compute_are_escaped():
+    texts = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "-2.5", "+1e-3", "a=b", ""]
+    rows = rows_of(*({"text": text} for text in texts))
+    layout = replace(Layout.of("csv", rows, ("=bad", "good")), escape=True)
+    assert layout.header.endswith("probability:=bad,probability:good\n")
+    found = [next(csv.reader([layout.record(row, PROBABILITIES)])) for row in rows]
+    assert [own[0] for own in found] == ["'=1+1", "'+cmd", "'-2+3", "'@SUM(A1)", "'\t=1", *texts[5:]]
+    assert layout.record(rows[0], PROBABILITIES[::-1]).split(",")[1] == "'=bad"
+    plain = Layout.of("csv", rows, ("=bad", "good"))
+    assert plain.record(rows[0], PROBABILITIES).startswith("=1+1,")

@@ -26,6 +26,7 @@ def predict(
     format_out: str | None = None,
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    escape_formulas: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     heads: Path | None = None,
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
@@ -48,6 +49,7 @@ def predict(
         format_out: Format of the predictions, if not that of the output's suffix.
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
+        escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).
         heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it: as
             many parses as the file has records.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
@@ -68,6 +70,7 @@ def predict(
         form=format_out,
         resume=resume,
         overwrite=overwrite,
+        escape_formulas=escape_formulas,
         heads=heads,
         pipeline=pipeline,
         batch_tokens=batch_tokens,

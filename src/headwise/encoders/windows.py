@@ -6,6 +6,7 @@ readout, tags, the features of a pair), and states at a window's edge, which lac
 What an encoder keeps of a text as a whole is averaged over its windows, by the words that belong to each.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -21,6 +22,10 @@ from headwise.ragged import Layout, Ragged
 QUADRATIC_WORDS = 2_048
 """Words that an encoder of which a head sees most of a text reads at once, by default."""
 
+RELATIVE_WORDS = 8_192
+"""The same for one of which no head sees most of a text, but some see a share of it."""
+
+_AT_ONCE = 1 << 16  # words of windows that are read at the same time
 _LONG = 1 << 16  # words of a text on which it is seen how far heads look
 
 
@@ -30,7 +35,8 @@ class WindowsConfig:
 
     words: int | None = None
     """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
-    the text, 512 for disan, the length of a learned position embedding, else any number."""
+    the text, 8192 where one sees a share of it, 512 for disan, the length of a learned position embedding,
+    else any number."""
     overlap: int | None = None
     """Words that neighbouring windows share at least; by default an eighth of the words."""
     long: Literal["split", "truncate", "error"] = "split"
@@ -59,6 +65,8 @@ def default_words(config: Any) -> int:
     heads = [prior for priors in getattr(config, "layer_priors", ()) for prior in priors]
     if any(_sees_most(prior) for prior in set(heads)):
         words = QUADRATIC_WORDS
+    elif any(_grows(prior) for prior in set(heads)):
+        words = RELATIVE_WORDS
     if getattr(config, "positions", None) == "learned":
         words = min(words or config.max_positions, config.max_positions)
     return words
@@ -68,6 +76,13 @@ def _sees_most(prior: Any) -> bool:
     """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
     band = prior.band(torch.tensor([_LONG]))
     return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
+
+
+def _grows(prior: Any) -> bool:
+    """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
+    bands = [prior.band(torch.tensor([length])) for length in (_LONG, 2 * _LONG)]
+    seen = [(band.left + band.right).max() for band in bands]
+    return bool(seen[1] > seen[0])
 
 
 class Window(NamedTuple):
@@ -119,22 +134,42 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
         (text, window) for text, n in enumerate(layout.sizes) for window in cut_windows(n, words, overlap)
     ]
     starts = layout.offsets.tolist()
-    read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in plan], x.device)
-    trees = layout.trees
-    parts = None if trees is None else [trees[t][w.start : w.stop, w.start : w.stop] for t, w in plan]
-    inner = Layout([w.stop - w.start for _, w in plan], x.device, parts)
-    found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
-    offsets = inner.offsets.tolist()
-    owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(plan)]
-    tokens = x.with_values(found.tokens.values.index_select(0, _rows(owned, x.device)))
-    if found.summary is None:
+    parts, summaries, node = list[Tensor](), list[Tensor](), False
+    for group in _groups(plan):
+        read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
+        trees = layout.trees
+        own = None if trees is None else [trees[t][w.start : w.stop, w.start : w.stop] for t, w in group]
+        inner = Layout([w.stop - w.start for _, w in group], x.device, own)
+        found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
+        offsets = inner.offsets.tolist()
+        owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]
+        parts.append(found.tokens.values.index_select(0, _rows(owned, x.device)))
+        if found.summary is not None:
+            summaries.append(found.summary)
+            node = found.summary_is_node
+    tokens = x.with_values(parts[0] if len(parts) == 1 else torch.cat(parts))
+    if not summaries:
         return Encoded(tokens)
+    summary = summaries[0] if len(summaries) == 1 else torch.cat(summaries)
     texts = torch.tensor([text for text, _ in plan], device=x.device)
     shares = [(w.last - w.first) / layout.sizes[t] if layout.sizes[t] else 1.0 for t, w in plan]
-    weights = torch.tensor(shares, dtype=found.summary.dtype, device=x.device)
-    empty = found.summary.new_zeros((layout.texts, *found.summary.shape[1:]))
-    summary = empty.index_add(0, texts, found.summary * weights[:, None])
-    return Encoded(tokens, summary, found.summary_is_node)
+    weights = torch.tensor(shares, dtype=summary.dtype, device=x.device)
+    empty = summary.new_zeros((layout.texts, *summary.shape[1:]))
+    return Encoded(tokens, empty.index_add(0, texts, summary * weights[:, None]), node)
+
+
+def _groups(plan: list[tuple[int, Window]]) -> Iterator[list[tuple[int, Window]]]:
+    """Windows that are read at the same time: what the encoder needs for them fits into the memory, however
+    long the text is."""
+    group, words = list[tuple[int, Window]](), 0
+    for text, window in plan:
+        size = window.stop - window.start
+        if group and words + size > _AT_ONCE:
+            yield group
+            group, words = [], 0
+        group.append((text, window))
+        words += size
+    yield group
 
 
 def _rows(runs: list[tuple[int, int]], device: torch.device) -> Tensor:

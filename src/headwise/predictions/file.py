@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -115,12 +115,14 @@ class Layout:
         labels: The model's labels.
         added: Names of what is added to the fields: the prediction, its probability, and then, in
             tables, the probability of every label, in jsonl one object of them.
+        escape: Whether a "'" is put before cells of tables that a spreadsheet would compute.
     """
 
     form: str
     fields: tuple[str, ...]
     labels: tuple[str, ...]
     added: tuple[str, ...]
+    escape: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(cls, form: str, rows: Iterable[Row], labels: Sequence[str]) -> "Layout":
@@ -218,10 +220,16 @@ class Layout:
 
     def _line(self, cells: Sequence[str]) -> str:
         quoted = _csv_cell if self.form == "csv" else _tsv_cell
+        if self.escape:
+            cells = ["'" + cell if _FORMULA.match(cell) else cell for cell in cells]
         return self._delimiter.join(map(quoted, cells)) + "\n"
 
     def _unfit(self, row: Row, found: str, advice: str) -> OutputError:
         return OutputError(f"line {row.line} of the input: {found}; {advice}", code="HW603")
+
+
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
+"""How a cell begins that a spreadsheet computes; numbers are none."""
 
 
 def _breaking(names: Sequence[str], cells: Sequence[str]) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def predict_file(
     form: str | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    escape_formulas: bool = False,
     heads: Path | str | None = None,
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
@@ -54,6 +56,7 @@ def predict_file(
         form: Format of the predictions, if not that of the output's suffix.
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
+        escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
         heads: The syntax of the texts: as many parses as the file has records.
         pipeline: See `headwise.verbs.models.open_model`.
         batch_tokens: Words that the model reads at once: fewer need less memory.
@@ -89,7 +92,7 @@ def predict_file(
     parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
     chunks = cut_chunks(parsed)
     first = next(chunks)
-    layout = predictor.layout(form, first)
+    layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))
     if resume and output is not None and output.is_file():
         with telling_failures(output):
