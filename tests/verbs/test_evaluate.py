@@ -41,6 +41,8 @@ def test_texts_that_a_model_was_trained_on(trained):
         assert "was trained on texts of this file" in said(folder / model, files["train"])
     assert "was chosen by these texts" in said(folder / "given", files["dev"])
     other = write(folder / "other.csv", [("fine film 3", "g"), ("poor film", "b")])
+    assert "1 of 2 texts have the words of some that the model was" in said(folder / "given", other)
+    other = write(folder / "other.csv", [("fine film 99", "g"), ("poor film", "b")])
     assert "trained on" not in said(folder / "given", other)
 
 

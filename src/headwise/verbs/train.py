@@ -258,7 +258,7 @@ def judged(
     if known := on_unseen(task, fitted.model, parts.test, seen):
         rivals["unseen"] = known
     rivals |= task.others(fitted.model, parts.test, test)
-    return Outcome(task, fitted, recipe, parts, test, rivals, len(seen))
+    return Outcome(task, fitted, recipe, parts, test, rivals, seen=len(seen))
 
 
 def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
