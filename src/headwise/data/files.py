@@ -135,8 +135,8 @@ _ORDERED = {"utf-16": 2, "utf-32": 4}
 def _byte_order(first: bytes, encoding: str) -> str:
     """The order of the bytes, `le` or `be`, of a file that begins like this; "" where a mark tells it.
 
-    White space and Latin letters have a zero for their high byte; other alphabets have fewer high bytes than
-    low ones.
+    White space and Latin letters have a zero for their high byte; other alphabets have fewer high bytes
+    than low ones.
     """
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
     if not first or first.startswith(marks[:2] if encoding == "utf-16" else marks[2:]):
