@@ -6,6 +6,7 @@ flags. All of them name the same fields.
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from headwise.models.model_config import CONFIGS, ModelConfig, encoder_name
 from headwise.tasks import find_task
 from headwise.tasks.task import DEFAULT_ENCODER
 from headwise.train.config import TrainConfig
+from headwise.train.former import Former
 from headwise.train.recipe import Recipe, VectorsConfig
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
@@ -117,17 +119,20 @@ def size_defaults(
 
 
 def choose_settings(
-    parts: Parts[Any], layers: Sequence[Sections]
+    parts: Parts[Any], layers: Sequence[Sections], former: Former | None = None
 ) -> tuple[Recipe, WordVectors | None, tuple[str, ...]]:
     """The settings of a training: what suits the data under what the user has said.
 
     Args:
         parts: The data.
         layers: What the user has said, the later over the earlier.
+        former: An earlier model to begin with; its settings go before those by size.
 
     Returns:
         The recipe; the word vectors that it names, if any; and what there is to say.
     """
+    if former is not None:
+        layers = (former.settings(), *layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
@@ -146,6 +151,9 @@ def choose_settings(
             own = {"name": known, "size": base.size, "subwords": len(base.subwords)}
     found = {"base": own} if "base" in asked.sections else {}
     recipe = build_recipe(by_size, task.suggested(parts), *layers, found)
+    if former is not None:
+        former.check(recipe)
+        recipe = replace(recipe, former=former)
     return recipe, vectors, (note,) if note else ()
 
 

@@ -24,6 +24,7 @@ from headwise.store import load_model, read_info, save_model
 from headwise.tasks import find_task
 from headwise.train.fit import fit
 from headwise.train.loop import TrainingInterrupted
+from headwise.verbs.models import former_of
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class TextEstimator(BaseEstimator):
             labels: All labels there are.
             training: What to keep with the history of the training.
         """
-        layers = self._layers()
+        former, layers = former_of(self._layers())
         asked, task = build_recipe(*layers), find_task(self.TASK)
         kind = task.kind_for(asked.model)
         files = {"train": InMemory([*items, *(dev or ())], labels)} if labels else {}
@@ -143,7 +144,7 @@ class TextEstimator(BaseEstimator):
             split = kind.split(items, asked.split.dev, seed=asked.split.seed)
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
-        recipe, vectors, _ = choose_settings(parts, layers)
+        recipe, vectors, _ = choose_settings(parts, layers, former)
         with training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
         info = {

@@ -86,16 +86,19 @@ def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -
 
 
 def begin_with_probe(objective: ClassificationObjective) -> None:
-    """Let a classifier with a base begin as what the vectors of the base say by themselves."""
+    """Let a classifier with a base begin as what the vectors of the base say by themselves; of one that
+    goes on from an earlier model, as what they add to it."""
     model, targets, weights = objective.model, objective.train_targets, objective.text_weights
     if (of_labels := objective.class_weights) is not None:
         own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
         weights = own if weights is None else own * weights
     vectors = model.base_vectors(objective.train_items)
-    found = fit_probe(vectors, targets, len(model.labels), weights=weights)
+    silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
+    offsets = None if silent else model.outputs_of(objective.train_items)
+    found = fit_probe(vectors, targets, len(model.labels), weights=weights, offsets=offsets)
     with torch.no_grad():
         for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
-            own.copy_(torch.from_numpy(values))
+            own += torch.from_numpy(values).to(own)
 
 
 def finish_labels(objective: ClassificationObjective) -> Finished:

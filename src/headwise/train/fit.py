@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from headwise.features.vectors import Coverage, WordVectors, coverage, load_vect
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.fitted import Finished, Fitted
+from headwise.train.former import go_on_from
 from headwise.train.loop import AGAIN, STATE, Report, train
 from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
@@ -85,17 +87,20 @@ def fit(
     def learn(parts: Parts[Any], folder: Path, until: int | None = None, **how: Any) -> _Learnt:
         torch.manual_seed(recipe.train.seed)
         model, covered = task.build(parts, recipe, vectors)
+        if recipe.former is not None:
+            go_on_from(model, recipe.former)
         model.to(pick_device(recipe.train.device))
         objective = task.objective(model, parts)
         task.begin(model, objective)
         hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+        begun = {} if recipe.former is None else {"former": recipe.former.digest}
         with compiled.waiting():  # or the first run on a machine would end with other weights
             progress = train(
                 model,
                 objective if until is None else Unjudged(objective, recipe.train.score),
                 recipe.train,
                 folder,
-                identity={"texts": hashes, **recipe.to_json()},
+                identity={"texts": hashes, **recipe.to_json(), **begun},
                 rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
                 until=until,
                 **how,
@@ -220,6 +225,8 @@ def new_vocabulary(
             f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
+    if recipe.former is not None:
+        texts = chain(texts, [recipe.former.words] * words.min_count)
     return Vocabulary.build(
         texts,
         min_count=words.min_count,

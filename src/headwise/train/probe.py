@@ -24,6 +24,7 @@ def fit_probe(
     classes: int,
     *,
     weights: np.ndarray | None = None,
+    offsets: np.ndarray | None = None,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression from the vectors of texts to their labels.
@@ -33,6 +34,7 @@ def fit_probe(
         targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
         classes: Number of labels.
         weights: How much each text counts, `[texts]`.
+        offsets: Logits that the regression's are added to, `[texts, classes]`.
         seed: Of the folds.
 
     Returns:
@@ -41,6 +43,7 @@ def fit_probe(
     rows = torch.from_numpy(vectors * np.float32(_LENGTH))
     labels = torch.from_numpy(targets.astype(np.int64 if targets.ndim == 1 else np.float32))
     counts = torch.ones(len(labels)) if weights is None else torch.from_numpy(weights.astype(np.float32))
+    before = torch.zeros(len(labels), classes) if offsets is None else torch.from_numpy(offsets)
     fold = torch.from_numpy(np.random.default_rng(seed).permutation(len(labels)) % _FOLDS)
     held = range(_FOLDS if len(labels) <= _MOST_CROSSED else 1)
     best, least = STRENGTHS[0], float("inf")
@@ -48,23 +51,22 @@ def fit_probe(
         loss = 0.0
         for number in held:
             out = fold == number
-            found, bias = _regress(rows[~out], labels[~out], counts[~out], classes, strength)
-            loss += float(
-                (cross_entropy(rows[out] @ found + bias, labels[out], reduction="none") * counts[out]).sum()
-            )
+            found, bias = _regress(rows[~out], labels[~out], counts[~out], before[~out], strength)
+            logits = rows[out] @ found + bias + before[out]
+            loss += float((cross_entropy(logits, labels[out], reduction="none") * counts[out]).sum())
         if loss >= least:
             break
         best, least = strength, loss
-    found, bias = _regress(rows, labels, counts, classes, best)
+    found, bias = _regress(rows, labels, counts, before, best)
     return (found.T * _LENGTH).numpy(), bias.numpy()
 
 
 def _regress(
-    rows: torch.Tensor, labels: torch.Tensor, counts: torch.Tensor, classes: int, strength: float
+    rows: torch.Tensor, labels: torch.Tensor, counts: torch.Tensor, before: torch.Tensor, strength: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Minimise `sum of losses + |weights|^2 / (2 strength)` by L-BFGS."""
-    weights = torch.zeros(rows.shape[1], classes, requires_grad=True)
-    bias = torch.zeros(classes, requires_grad=True)
+    weights = torch.zeros(rows.shape[1], before.shape[1], requires_grad=True)
+    bias = torch.zeros(before.shape[1], requires_grad=True)
     optimizer = torch.optim.LBFGS(
         [weights, bias],
         max_iter=60,
@@ -76,7 +78,7 @@ def _regress(
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        losses = cross_entropy(rows @ weights + bias, labels, reduction="none")
+        losses = cross_entropy(rows @ weights + bias + before, labels, reduction="none")
         loss = (losses * counts).mean() + (weights**2).sum() / (2 * strength * len(labels))
         loss.backward()
         return loss

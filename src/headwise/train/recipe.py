@@ -8,6 +8,7 @@ from headwise.data.options import ReadOptions
 from headwise.data.split import SplitConfig
 from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.train.config import TrainConfig
+from headwise.train.former import Former
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Recipe:
     train: TrainConfig = field(default_factory=TrainConfig)
     sections: tuple[str, ...] = LABEL_SECTIONS
     """The sections of the model's settings that the task has."""
+    former: Former | None = None
+    """An earlier model that the training begins with."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the sections of a TOML recipe."""

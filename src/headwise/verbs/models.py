@@ -1,14 +1,18 @@
 """The model that a verb works with: one in a folder, or one that is loaded."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from headwise.data.fingerprint import file_sha256
 from headwise.errors import ConfigError
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
 from headwise.models.text_model import TextModel
 from headwise.store import load_model
+from headwise.store.layout import MANIFEST
 from headwise.train.fit import pick_device
+from headwise.train.former import Former
 
 
 def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = None) -> Any:
@@ -29,3 +33,21 @@ def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = 
             raise ConfigError("--pipeline parses texts, but this model reads none")
         model.features.parser = new_parser(SyntaxConfig(pipeline))
     return model
+
+
+def former_of(
+    layers: Sequence[Mapping[str, Mapping[str, Any]]],
+) -> tuple[Former | None, tuple[Mapping[str, Mapping[str, Any]], ...]]:
+    """The earlier model that sections of settings name as base, if they name one, and the sections without
+    its name.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+        ConfigError: Such models cannot be gone on with.
+    """
+    names = [own["name"] for layer in layers if "name" in (own := layer.get("base", {}))]
+    if not names or not (Path(names[-1]) / MANIFEST).is_file():
+        return None, tuple(layers)
+    former = Former(names[-1], load_model(names[-1]), file_sha256(Path(names[-1]) / MANIFEST))
+    base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
+    return former, tuple({**layer, "base": own} for layer, own in zip(layers, base, strict=True))

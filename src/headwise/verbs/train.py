@@ -32,6 +32,7 @@ from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import former_of
 
 ANSWERS = ".teacher"
 """Folder of what a teacher says, in that of the run's state."""
@@ -124,6 +125,7 @@ def train_files(
         if why:
             listener.note(f"task {found} guessed from the file ({why}) - override with --task")
         layers = ({"model": {"task": found}}, *layers)
+    former, layers = former_of(layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     check_target(output)
@@ -156,7 +158,9 @@ def train_files(
                 parts = lesson.parts(parts)
             for line in lesson.notes:
                 listener.note(line)
-        recipe, vectors, notes = choose_settings(parts, layers)
+        recipe, vectors, notes = choose_settings(parts, layers, former)
+        if former is not None:
+            listener.note(f"goes on from the model {former.name}, which knows {len(former.words):,} words")
         for line in notes:
             listener.note(line)
         for remark in task.announce(parts, recipe):

@@ -1,0 +1,87 @@
+"""Trainings that go on from an earlier model."""
+
+import pytest
+import torch
+
+from headwise.errors import ConfigError
+from headwise.store import load_model
+from headwise.train.former import Former, go_on_from
+from headwise.verbs.train import train_files
+
+SMALL = {
+    "model": {"task": "classify"},
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "train": {"epochs": 1, "batch-texts": 8, "refit": False},
+    "expert": {"kind": "none"},
+}
+PLAIN = {"base": {"name": "none"}, "words": {"vector_size": 8}}
+
+
+def write(path, labels=("good", "bad"), word="film", count=40) -> str:
+    rows = [
+        f"this {word} is {labels[n % len(labels)]}ly made {n},{labels[n % len(labels)]}"
+        for n in range(count)
+    ]
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory) -> str:
+    """The folder of a model of films."""
+    folder = tmp_path_factory.mktemp("first")
+    settings = [SMALL, PLAIN, {"train": {"epochs": 4}}]
+    train_files(write(folder / "f.csv"), folder / "model", settings=settings, baseline=False)
+    return str(folder / "model")
+
+
+def go_on(tmp_path, first, *layers, labels=("good", "bad")):
+    file = write(tmp_path / "g.csv", labels, word="book")
+    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "expert")}
+    settings = [rest, {"base": {"name": first}}, *layers]
+    return train_files(file, tmp_path / "model", settings=settings, baseline=False)
+
+
+def test_it_keeps_its_words_and_settings_and_learns_new_ones(tmp_path, first):
+    outcome = go_on(tmp_path, first)
+    model, former = outcome.fitted.model, load_model(first)
+    assert model.config.encoder == former.config.encoder
+    words = model.features.vocabulary.words
+    assert {"film", "book"} <= set(words)
+    assert set(former.features.vocabulary.words) <= set(words)
+    assert load_model(tmp_path / "model").labels == ("bad", "good")
+
+
+def test_weights_are_those_of_the_former_and_rows_those_of_the_same_label(tmp_path, first):
+    former = load_model(first)
+    fresh = go_on(tmp_path, first, {"train": {"learning_rate": 0.0, "vectors_learning_rate": 0.0}},
+                  labels=("good", "odd", "bad")).fitted.model  # fmt: skip
+    assert fresh.labels == ("bad", "good", "odd")
+    old = former.state_dict()
+    for name, values in fresh.state_dict().items():
+        if name.startswith(("encoder.", "readout.", "head.layers.1.")):
+            torch.testing.assert_close(values, old[name])
+    row, kept = (m.features.vocabulary.words.index("film") for m in (fresh, former))
+    weight = "embedding.vectors.weight"
+    torch.testing.assert_close(fresh.state_dict()[weight][row], old[weight][kept])
+    last = [name for name in old if name.startswith("head.layers.")][-2]
+    torch.testing.assert_close(fresh.state_dict()[last][:2], old[last])
+    assert not fresh.state_dict()[last][2].any()
+
+
+def test_the_same_words_and_labels_give_the_same_model(first):
+    former, other = load_model(first), load_model(first)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.normal_()
+    go_on_from(other, Former(first, former))
+    texts = ["this film is goodly made 3", "this film is badly made", ""]
+    assert (other.predict_proba(texts) == former.predict_proba(texts)).all()
+
+
+def test_settings_that_its_weights_do_not_fit(tmp_path, first):
+    with pytest.raises(ConfigError, match=r"encoder\.width is 8, and 16 is asked for"):
+        go_on(tmp_path, first, {"encoder": {"width": 16}})
+    with pytest.raises(ConfigError, match="a model of the task classify, but --task is multi-label"):
+        go_on(tmp_path, first, {"model": {"task": "multi-label"}})
