@@ -3,8 +3,8 @@
     python fuzz/faults.py --seconds 600 --folder build/faults
 
 A process kills itself at the so-many-th file that it opens, renames, makes or removes, or after a while.
-What
-is compared is the model's weights, and the file of predictions, with those of a run that nothing stopped.
+What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
+stopped.
 """
 
 import argparse

@@ -18,7 +18,8 @@ from headwise.data.head import read_head
 from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
 from headwise.data.read import read_examples
-from headwise.errors import HeadwiseError
+from headwise.data.stream_options import StreamOptions
+from headwise.errors import ConfigError, HeadwiseError
 
 TABLE = ("text,label\n" + "".join(f"text number {n},{'ab'[n % 2]}\n" for n in range(200))).encode()
 
@@ -143,3 +144,17 @@ def test_closed_standard_input(monkeypatch, tmp_path):
         pass
     monkeypatch.setattr("sys.stdin", type("Closed", (), {"buffer": file}))
     refused("-", "HW101")
+
+
+def test_streams_are_read_by_the_same_means(tmp_path):
+    """Found by `make fuzz`: a zip whose offsets point nowhere was read as a stream with a bare OSError."""
+    path = tmp_path / "a"
+    for data in (ARCHIVES["bz2"][:-5] + b"\0\0\0\0\0", ARCHIVES["zip"].replace(b"PK\x01\x02", b"PK\x01\x03")):
+        path.write_bytes(data)
+        with suppress(HeadwiseError):
+            KINDS["language-model"].read(str(path))
+    path.write_bytes("a text\n".encode("utf-16-be"))
+    data = KINDS["language-model"].read(str(path), StreamOptions(encoding="utf-16"))
+    assert len(data.items) == 7
+    with pytest.raises(ConfigError, match="unknown encoding"):
+        KINDS["language-model"].read(str(path), StreamOptions(encoding="zlib"))

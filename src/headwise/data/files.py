@@ -35,7 +35,7 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
     """
     if errors not in ("strict", "replace"):
         raise ConfigError(f"encoding errors: {errors!r}; expected 'strict' or 'replace'")
-    return _lines_of_file(path, encoding, _decoder(encoding, errors))
+    return _lines_of_file(path, encoding, decoder_of(encoding, errors))
 
 
 def decoded_lines(
@@ -46,10 +46,15 @@ def decoded_lines(
     Raises:
         DataError: HW101 to HW107.
     """
-    return _lines(stream, path, encoding, _decoder(encoding, errors))
+    return _lines(stream, path, encoding, decoder_of(encoding, errors))
 
 
-def _decoder(encoding: str, errors: str) -> codecs.IncrementalDecoder:
+def decoder_of(encoding: str, errors: str) -> codecs.IncrementalDecoder:
+    """Decodes piece by piece.
+
+    Raises:
+        ConfigError: The encoding is unknown, or makes no text.
+    """
     try:
         b"a".decode(encoding, "replace")  # refuses codecs that do not make text, such as zlib
         return codecs.getincrementaldecoder(encoding)(errors)
@@ -76,7 +81,7 @@ def _lines(
     packed, unpacked = size_on_disk(path), 0
     more = True
     while more:
-        chunk = _read(stream, path, number)
+        chunk = read_piece(stream, path, number)
         more, unpacked = bool(chunk), unpacked + len(chunk)
         if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
             raise DataError(
@@ -87,10 +92,10 @@ def _lines(
             )
         if not unpacked - len(chunk) and codecs.lookup(encoding).name in _ORDERED:
             while more and len(chunk) < 256:
-                more_bytes = _read(stream, path, number)
+                more_bytes = read_piece(stream, path, number)
                 chunk, more = chunk + more_bytes, bool(more_bytes)
-            if order := _byte_order(chunk, codecs.lookup(encoding).name):
-                decoder = _decoder(f"{encoding}-{order}", decoder.errors)
+            if order := byte_order(chunk, encoding):
+                decoder = decoder_of(f"{encoding}-{order}", decoder.errors)
         state = decoder.getstate()
         failure = None
         try:
@@ -132,23 +137,28 @@ _ORDERED = {"utf-16": 2, "utf-32": 4}
 """Encodings in which bytes come in one of two orders, and how many make a unit."""
 
 
-def _byte_order(first: bytes, encoding: str) -> str:
-    """The order of the bytes, `le` or `be`, of a file that begins like this; "" where a mark tells it.
+def byte_order(first: bytes, encoding: str) -> str:
+    """The order of the bytes, `le` or `be`, of a file that begins like this; "" where a mark or the
+    encoding tells it.
 
     White space and Latin letters have a zero for their high byte; other alphabets have fewer high bytes
     than low ones.
     """
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-    if not first or first.startswith(marks[:2] if encoding == "utf-16" else marks[2:]):
+    size = _ORDERED.get(codecs.lookup(encoding).name)
+    if not size or not first or first.startswith(marks[:2] if size == 2 else marks[2:]):
         return ""
-    size = _ORDERED[encoding]
     head, tail = first[::size], first[size - 1 :: size]  # the high bytes, if "be" and if "le"
     zeros = head.count(0) - tail.count(0)
     return "be" if zeros > 0 or (not zeros and len(set(head)) < len(set(tail))) else "le"
 
 
-def _read(stream: BinaryIO, path: str, number: int) -> bytes:
-    """The next bytes: what a pipe has at hand rather than a full chunk."""
+def read_piece(stream: BinaryIO, path: str, number: int | None = None) -> bytes:
+    """The next bytes: what a pipe has at hand rather than a full chunk.
+
+    Raises:
+        DataError: HW101, HW102.
+    """
     try:
         return stream.read1(CHUNK)  # type: ignore[attr-defined]
     except OSError as error:
@@ -159,7 +169,7 @@ def _read(stream: BinaryIO, path: str, number: int) -> bytes:
         raise _cut_short(error, path, number) from None
 
 
-def _cut_short(error: Exception, path: str, number: int) -> DataError:
+def _cut_short(error: Exception, path: str, number: int | None) -> DataError:
     return DataError(
         "HW102",
         f"the compressed file is damaged or cut short here ({error})",

@@ -115,7 +115,7 @@ def _shares(
     rows = [[_number(record.fields.get(name)) for name in names] for record in sample]
     values = np.array(rows, dtype=np.float64)
     within = (values >= 0) & (values <= 1)
-    between = (within.mean(axis=0) >= USUAL) & (within & (values % 1 != 0)).any(axis=0)
+    between = (within.mean(axis=0) >= USUAL) & (within & (values != np.round(values))).any(axis=0)
     ones = np.abs(values[:, between].sum(axis=1) - 1) <= TOLERANCE
     if labels or between.sum() < 2 or ones.mean() < USUAL:
         return ()

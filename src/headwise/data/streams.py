@@ -7,24 +7,23 @@ so that memory holds the numbers alone: a byte each, where there are at most 256
 Code: HW282 a text that does not have the size of its parts.
 """
 
-import codecs
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of, open_file
-from headwise.data.compression import DAMAGED, STANDARD_INPUT
+from headwise.data.compression import STANDARD_INPUT
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding
 from headwise.data.errors import DataError
 from headwise.data.example import Example
-from headwise.data.files import Line, without_returns
+from headwise.data.files import Line, byte_order, decoder_of, read_piece, without_returns
 from headwise.data.stream_options import StreamOptions
 from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
 
@@ -197,30 +196,23 @@ def _words(lines: Iterator[Line]) -> Iterator[list[str]]:
 def _bytes(path: str) -> Iterator[bytes]:
     empty = True
     with open_file(path) as stream:
-        while piece := _read(stream, path):
+        while piece := read_piece(stream, path):
             yield piece
             empty = False
     if empty:
         raise DataError("HW103", "the file is empty", path=path)
 
 
-def _read(stream: BinaryIO, path: str) -> bytes:
-    try:
-        return stream.read(PIECE)
-    except DAMAGED as error:
-        advice = "copy or compress it again"
-        found = f"the compressed file is damaged or cut short ({error})"
-        raise DataError("HW102", found, advice=advice, path=path) from None
-
-
 def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
     """The characters of a file; "\\r\\n" becomes "\\n", also where a piece ends between them."""
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    decoder = decoder_of(encoding, errors)
     start, rest = True, ""
     for piece in chain(_bytes(path), [b""]):
+        if start and (order := byte_order(piece, encoding)):
+            decoder = decoder_of(f"{encoding}-{order}", errors)
         try:
             text = rest + decoder.decode(piece, final=not piece)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             found = f"bytes that are not valid {encoding}"
             raise _not_text("HW105", found, path, encoding, errors) from error
         if "\0" in text:
