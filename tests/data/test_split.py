@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from headwise.data import Example, split_examples
 from headwise.data.duplicates import normal_text
+from headwise.data.split import fold_items
 from headwise.errors import ConfigError
 
 
@@ -108,3 +109,20 @@ def test_distinct_texts_give_exact_sizes_and_proportions(classes, seed):
     assert len(split.dev) == dev
     counts = Counter(e.label for e in split.dev)
     assert all(abs(counts[c] - dev * n / total) < 2 for c, n in classes.items())
+
+
+def test_folds_share_the_classes_and_keep_the_same_texts_together():
+    keys = [f"text {number % 40}" if number % 2 else f"Text  {number % 40}" for number in range(60)]
+    strata = ["a" if number % 4 else "b" for number in range(60)]
+    folds = fold_items([*keys, "only one"], [*strata, "c"], 3)
+    assert folds[-1] == -1
+    assert set(folds[:-1]) == {0, 1, 2}
+    together = {}
+    for key, fold in zip(keys, folds, strict=False):
+        together.setdefault(normal_text(key), set()).add(fold)
+    assert all(len(own) == 1 for own in together.values())
+    for fold in range(3):
+        own = [label for label, where in zip(strata, folds, strict=False) if where == fold]
+        assert 2 <= Counter(own)["b"] <= 8
+    assert folds != fold_items([*keys, "only one"], [*strata, "c"], 3, seed=1)
+    assert fold_items(["x", "y"], ["a", "a"], 3) in ([0, 1], [1, 0])

@@ -1,6 +1,7 @@
 """Trainings that begin with a base, and those that end with all texts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path,
         return train(model, objective, *rest, **how)
 
     monkeypatch.setattr(fit_room, "train", spy)
-    refit = {"train": {"refit": True}}
+    refit = {"train": {"refit": True, "folds": 0}}
     run(tmp_path, base, "split", settings=refit, test=texts(tmp_path / "test.csv", 12, 100))
     assert seen == [34, 40]
     seen.clear()
@@ -118,15 +119,59 @@ def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path,
         test=texts(tmp_path / "test.csv", 12, 100),
     )
     assert seen == [40]
+    seen.clear()
+    run(tmp_path, base, "folds", test=texts(tmp_path / "test.csv", 12, 100))
+    assert seen == [26, 27, 27, 40]
 
 
-def test_a_second_training_that_was_stopped_goes_on(tmp_path, base, monkeypatch):
-    refit = {"train": {"refit": True}}
+def test_every_text_is_judged_once_by_a_model_that_has_not_seen_it(tmp_path, base, monkeypatch):
+    parts = []
+    crossed = fit_room.cross
+
+    def spy(learn, *rest, **how):
+        def noted(own, folder, **more):
+            done = learn(own, folder, **more)
+            parts.append((own, done))
+            return done
+
+        found = crossed(noted, *rest, **how)
+        for own, done in parts:
+            train, held = ([item.text for item in part] for part in (own.train, own.dev))
+            assert not set(train) & set(held)
+            assert {item.label for item in own.train} == {"good", "bad"}
+            numbers = [int(text.split("x")[1]) for text in held]
+            places = [order.index(number) for number in numbers]
+            encoded = done.model.encoded(held)
+            assert np.array_equal(
+                found.outputs[np.searchsorted(found.held, places)], done.model.outputs_of(encoded)
+            )
+        assert sorted(found.held) == list(range(40))
+        return found
+
+    monkeypatch.setattr(fit_room, "cross", spy)
+    order: list[int] = []
+    monkeypatch.setattr(fit_room, "replace", lambda parts, **new: _noted(order, replace(parts, **new)))
+    outcome = run(tmp_path, base, test=texts(tmp_path / "test.csv", 12, 100))
+    assert len(parts) == 3
+    assert outcome.fitted.dev["accuracy"] > 0.9
+    assert outcome.fitted.model.temperature > 0
+
+
+def _noted(order, parts):
+    order[:] = [int(item.text.split("x")[1]) for item in parts.train]
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"), [({"refit": True, "folds": 0}, AGAIN), ({}, AGAIN), ({}, ".fold-2")]
+)
+def test_a_later_training_that_was_stopped_goes_on(tmp_path, base, monkeypatch, settings, place):
+    refit = {"train": settings}
     whole = run(tmp_path, base, "whole", settings=refit).fitted.model
     train = fit_room.train
 
     def stops(model, objective, config, folder, **how):
-        if folder.name == AGAIN:
+        if folder.name == place:
             raise KeyboardInterrupt
         return train(model, objective, config, folder, **how)
 

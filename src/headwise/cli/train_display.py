@@ -26,7 +26,7 @@ class TrainDisplay:
 
     def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
         self.config, self.headline, self.of = config, headline, of
-        self.console = messages()
+        self.console, self._part = messages(), ""
         self.bar = Bar(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(bar_width=None),
@@ -64,6 +64,9 @@ class TrainDisplay:
         )
         if report.scores is None:
             return
+        if report.part != self._part:
+            self._part = report.part
+            self.console.print(f"{report.part}:")
         scores = report.scores
         best = "  best" if progress.best_epoch == progress.epoch else ""
         self.console.print(

@@ -18,7 +18,7 @@ from headwise.data.fingerprint import Fingerprint, hash_fields
 from headwise.data.head import Head
 from headwise.data.nouns import Nouns
 from headwise.data.rows import Rows
-from headwise.data.split import Split, split_items
+from headwise.data.split import Split, fold_items, split_items
 from headwise.errors import ConfigError
 
 Item = TypeVar("Item")
@@ -119,6 +119,11 @@ class Kind(ABC, Generic[Item]):
         """
         keys, strata = [self.key(item) for item in items], self.answer.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
+
+    def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
+        """The fold of each item; see `fold_items`."""
+        keys, strata = [self.key(item) for item in items], self.answer.strata(items)
+        return fold_items(keys, strata, count, seed)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """What there is to tell of the parts, by name, once the data are split."""

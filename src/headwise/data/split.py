@@ -87,14 +87,8 @@ def split_items(
         DataError: HW141, if there are too few distinct items for the sizes.
     """
     wanted = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
-    same: dict[str, list[int]] = {}
-    for index, key in enumerate(keys):
-        same.setdefault(normal_text(key), []).append(index)
-    drawn = sorted(same.items(), key=lambda own: _draw(seed, own[0]))
-    groups = [_Group(indices, _commonest([strata[i] for i in indices])) for _, indices in drawn]
-    classes: dict[str | None, list[_Group]] = {}
-    for group in groups:
-        classes.setdefault(group.stratum, []).append(group)
+    classes = _classes(keys, strata, seed)
+    groups = [group for own in classes.values() for group in own]
     free = sum(len(group.indices) for own in classes.values() for group in own[1:])
     rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
@@ -118,6 +112,41 @@ def split_items(
     if any(size and not parts[name] for name, size in wanted.items()):
         raise too_few
     return Split(train, held, tested, _notes(parts, wanted, len(items) - len(groups), nouns))
+
+
+def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, seed: int = 0) -> list[int]:
+    """The fold of each item, at random and stratified; -1 for an item of a stratum that is in no other
+    group, so that no class is unknown where a fold is left out.
+
+    Args:
+        keys: What is the same for items that stay together, case and white space aside.
+        strata: What each fold has its share of.
+        count: Folds.
+        seed: Another seed gives others.
+    """
+    folds, place = [-1] * len(keys), 0
+    for own in _classes(keys, strata, seed).values():
+        if len(own) == 1:
+            continue
+        for group in own:
+            for index in group.indices:
+                folds[index] = place % count
+            place += 1
+    return folds
+
+
+def _classes(
+    keys: Sequence[str], strata: Sequence[str | None], seed: int
+) -> dict[str | None, list[_Group]]:
+    """Items that stay together, in random order, by their strata."""
+    same: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        same.setdefault(normal_text(key), []).append(index)
+    classes: dict[str | None, list[_Group]] = {}
+    for _, indices in sorted(same.items(), key=lambda own: _draw(seed, own[0])):
+        group = _Group(indices, _commonest([strata[i] for i in indices]))
+        classes.setdefault(group.stratum, []).append(group)
+    return classes
 
 
 def split_examples(

@@ -30,8 +30,8 @@ _NAMES = {
 
 
 def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
-    """What a tensor of a model is stored as: floating-point numbers as `dtype`, or in half of the bytes where
-    that loses nothing; others as they are."""
+    """What a tensor of a model is stored as: floating-point numbers as `dtype`, or as float16 where that
+    loses nothing; others as they are."""
     if not tensor.is_floating_point():
         return tensor.dtype
     return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype

@@ -14,7 +14,8 @@ from headwise.models.model_config import LABEL_SECTIONS
 from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, new_text_model, text_defaults
-from headwise.train.classification import finish_labels_again
+from headwise.train.classification import finish_labels_again, finish_labels_crossed
+from headwise.train.crossing import Crossed
 from headwise.train.fit import all_labels, targets_of
 from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
@@ -28,7 +29,7 @@ class Classify(LabelTask):
     model = Model
     sections = LABEL_SECTIONS
     in_python = True
-    based = True
+    based = crosses = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
@@ -42,6 +43,7 @@ class Classify(LabelTask):
             "vectors_learning_rate": 5e-4,
             "score": "loss",
             "refit": items < 20_000,
+            "folds": 3 if items < 500 else 0,
         }
         return settings
 
@@ -56,6 +58,9 @@ class Classify(LabelTask):
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_labels(model, model.encoded(items))
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        return finish_labels_crossed(objective, crossed)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = (

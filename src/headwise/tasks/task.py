@@ -29,6 +29,7 @@ from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet
 from headwise.tasks.long_texts import long_texts
+from headwise.train.crossing import Crossed
 from headwise.train.fit import new_vocabulary, start_from_vectors
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.objective import Objective
@@ -57,6 +58,8 @@ class Task(ABC):
     """How its predictions are made and written down; None where it makes none."""
     based: ClassVar[bool] = False
     """Whether its models begin with a base by themselves."""
+    crosses: ClassVar[bool] = False
+    """Whether what is fitted after training can be fitted to outputs of models of folds."""
     new_file: ClassVar[str] = "NEW_TEXTS"
     """What to call a file to predict."""
     answered_file: ClassVar[str] = "LABELLED_TEXTS"
@@ -165,6 +168,17 @@ class Task(ABC):
             objective: With all items.
             finished: What `finish` said of the first model.
         """
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        """The same as `finish` for a model trained on all items, by what other models said of those that
+        they were not trained on.
+
+        Args:
+            model: The model.
+            objective: With all items.
+            crossed: What the others said.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:

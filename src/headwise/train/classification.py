@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from torch import Tensor
 
 from headwise.layers.classify import class_weights, classification_loss
@@ -13,8 +14,9 @@ from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
+from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
-from headwise.train.label_expert import add_expert, add_expert_again
+from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
@@ -55,6 +57,12 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         counts = counts.tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
+
+    @property
+    def train_labels(self) -> np.ndarray:
+        """The likeliest label of each training text."""
+        targets = self.train_targets
+        return targets if targets.ndim == 1 else targets.argmax(axis=1)
 
     @property
     def class_weights(self) -> np.ndarray | None:
@@ -122,3 +130,17 @@ def finish_labels_again(objective: ClassificationObjective, finished: Finished) 
     former, settings = finished.kept
     objective.model.temperature = former.temperature
     add_expert_again(objective, former, settings)
+
+
+def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) -> Finished:
+    """Fit the linear expert and the temperature of a classifier that was trained on all texts on what other
+    models say of texts that they were not trained on."""
+    model = objective.model
+    outputs, targets = crossed.outputs, objective.train_labels[crossed.held]
+    before = expected_calibration_error(model.probabilities(outputs), targets)
+    logits = add_expert_crossed(objective, crossed) if model.config.expert.kind == "linear" else None
+    if logits is None:
+        model.temperature = fit_temperature(outputs, targets)
+        logits = outputs / model.temperature
+    after = expected_calibration_error(softmax(logits.astype(np.float64), axis=1), targets)
+    return Finished(dev_scores(logits, targets, model.labels), (before, after))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from headwise.config import check_choice, check_range
+from headwise.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class TrainConfig:
     """Decay of a moving average of the weights, which then is what is judged and kept; 0 = off."""
     refit: bool = False
     """Once dev has chosen, train again on training and dev texts together (where dev was split off)."""
+    folds: int = 0
+    """Where dev was split off: choose on all texts, by training this many times without a part of them, and
+    train on all at the end; 0 = choose on dev."""
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"
@@ -49,7 +53,9 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_range(self, "epochs", "batch_texts", "batch_tokens", "accumulate", low=1)
         check_range(self, "learning_rate", "vectors_learning_rate", "weight_decay", "clip", low=0)
-        check_range(self, "patience", "checkpoint_seconds", low=0)
+        check_range(self, "patience", "checkpoint_seconds", "folds", low=0)
+        if self.folds == 1:
+            raise ConfigError("train: folds: 1 leaves nothing to train on; give 2 or more, or 0")
         check_range(self, "seed", low=0, high=2**63 - 1)
         check_range(self, "warmup", "average", low=0, high=1, open=True)
         check_choice(self, "schedule", ("linear", "cosine", "constant"))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
+from headwise.train.crossing import Crossed, cross
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.former import go_on_from
 from headwise.train.loop import AGAIN, STATE, Report, train
@@ -48,6 +49,14 @@ class Learnable(Protocol):
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         """Give a model that was trained again, on all texts, what `finish` has found."""
+        ...
+
+    crosses: ClassVar[bool]
+    """Whether it can `finish_crossed`."""
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        """Fit on what models said of items that they were not trained on what is fitted after the last
+        epoch."""
         ...
 
 
@@ -110,13 +119,32 @@ def fit(
             embedding.forget()
         return _Learnt(model, covered, objective, progress)
 
+    whole = (together or train_and_dev)(parts)
+    again = folder / AGAIN
+    if recipe.train.folds and task.crosses and together is None and "dev" not in parts.files:
+        train_config = recipe.train
+        crossed = cross(
+            learn,
+            replace(whole, dev=[]),
+            train_config.folds,
+            folder,
+            score=train_config.score,
+            seed=train_config.seed,
+            resume=resume,
+            report=report,
+        )
+        progress = crossed.progress
+        last = learn(
+            whole, again, until=progress.best_epoch + 1, resume=resume and (again / STATE).exists()
+        )
+        progress.seconds += last.progress.seconds
+        finished = task.finish_crossed(last.model, last.objective, crossed)
+        return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration)
     first = learn(parts, folder, resume=resume, report=report)
     finished = task.finish(first.model, first.objective, parts)
     if not recipe.train.refit or "dev" in parts.files:
         return Fitted(first.model, first.progress, first.covered, finished.dev, finished.calibration)
     # What dev has chosen is settled; the last training has its texts too.
-    whole = (together or train_and_dev)(parts)
-    again = folder / AGAIN
     last = learn(
         whole,
         again,

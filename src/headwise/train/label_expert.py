@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwise.linear.expert import LinearExpert, fit_linear_expert
-from headwise.linear.mixture import fit_mixture
+from headwise.linear.mixture import Mixture, fit_mixture
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear.text_fit import LinearFit, LinearSettings, fit_linear
 from headwise.models.classifier import Model
+from headwise.train.crossing import Crossed
 
 if TYPE_CHECKING:
     from headwise.train.classification import ClassificationObjective
@@ -30,11 +31,34 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
     if expert is None or not len(targets):
         return settings
     model.add_expert(expert, 0.0)
-    mixture = fit_mixture([logits, model.expert_scores(objective.dev_items)], targets)
+    _weigh(model, expert, fit_mixture([logits, model.expert_scores(objective.dev_items)], targets))
+    return settings
+
+
+def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -> np.ndarray | None:
+    """Fit the linear expert on all texts, and the weights and the temperature on what models said of texts
+    that they were not trained on.
+
+    Returns:
+        The logits of these texts by the mixture; None where the expert has no say.
+    """
+    held = crossed.held
+    fitted = _text_fit(objective)
+    expert = TextExpert.of(fitted.model)
+    if not expert.features:
+        return None
+    members = [crossed.outputs, fitted.oof_scores[held]]
+    mixture = fit_mixture(members, objective.train_labels[held])
+    _weigh(objective.model, expert, mixture)
+    return mixture.mix(members) if mixture.weights[1] else None
+
+
+def _weigh(model: Any, expert: TextExpert | LinearExpert, mixture: Mixture) -> None:
+    """Give encoder and expert their weights, and the whole its temperature."""
     encoder, own = mixture.weights
     if own == 0:
         model.remove_expert()
-        return settings
+        return
     model.add_expert(
         expert,
         own / encoder if encoder else 1.0,
@@ -42,7 +66,6 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
         share=mixture.shares[1],
     )
     model.temperature = 1 / (encoder or own)
-    return settings
 
 
 def add_expert_again(
@@ -68,9 +91,15 @@ def _text_expert(
 ) -> tuple[TextExpert | None, LinearSettings]:
     """A linear model of words, characters and the vectors of a base, and its settings; no model where the
     texts have no words."""
+    fitted = _text_fit(objective, settings)
+    expert = TextExpert.of(fitted.model)
+    return expert if expert.features else None, fitted.settings
+
+
+def _text_fit(objective: "ClassificationObjective", settings: LinearSettings | None = None) -> LinearFit:
     model = objective.model
     items = list[Any](objective.train_items)
-    fitted = fit_linear(
+    return fit_linear(
         [text.text for text in items],
         objective.train_targets,
         len(model.labels),
@@ -81,8 +110,6 @@ def _text_expert(
         dense=model.base_vectors(items),
         settings=settings,
     )
-    expert = TextExpert.of(fitted.model)
-    return expert if expert.features else None, fitted.settings
 
 
 def _number_expert(objective: "ClassificationObjective") -> tuple[LinearExpert | None, None]:

@@ -37,6 +37,7 @@ from headwise.train.state import (
 
 STATE = "state.safetensors"
 AGAIN = ".again"  # folder of a second training on all texts, in that of the first
+_FOLD = ".fold-"
 
 
 class TrainingInterrupted(HeadwiseError):
@@ -64,6 +65,7 @@ class Report:
         loss: Mean loss of this epoch's texts so far.
         texts_per_second: Over this epoch, in this session.
         scores: Dev scores, after an epoch; None between.
+        part: Which of several trainings it is, in words; empty for the only one.
     """
 
     progress: Progress
@@ -72,6 +74,7 @@ class Report:
     loss: float
     texts_per_second: float
     scores: dict[str, float] | None = None
+    part: str = ""
 
 
 def train(
@@ -129,10 +132,16 @@ def train(
     return run.progress
 
 
+def fold_folder(folder: Path, fold: int) -> Path:
+    """Where the training without a fold, from 0, keeps its state."""
+    return folder / f"{_FOLD}{fold + 1}" if fold else folder
+
+
 def remove_run(folder: Path) -> None:
     """Remove a run's state, and the folder unless something else is in it."""
-    if (folder / AGAIN).is_dir():
-        remove_run(folder / AGAIN)
+    for inner in (folder / AGAIN, *folder.glob(f"{_FOLD}*")):
+        if inner.is_dir():
+            remove_run(inner)
     # The state first: without it, nothing looks for the rest.
     leftovers = [
         *folder.glob("best-*.safetensors"),
