@@ -43,7 +43,7 @@ class Classify(LabelTask):
             "vectors_learning_rate": 5e-4,
             "score": "loss",
             "refit": items < 20_000,
-            "folds": 3 if items < 500 else 0,
+            "folds": 3 if items < 1_000 else 0,
         }
         return settings
 
