@@ -42,13 +42,15 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
     Returns:
         The logits of these texts by the mixture; None where the expert has no say.
     """
-    held = crossed.held
+    held, weights = crossed.held, objective.text_weights
     fitted = _text_fit(objective)
     expert = TextExpert.of(fitted.model)
     if not expert.features:
         return None
     members = [crossed.outputs, fitted.oof_scores[held]]
-    mixture = fit_mixture(members, objective.train_labels[held])
+    mixture = fit_mixture(
+        members, objective.train_labels[held], texts=None if weights is None else weights[held]
+    )
     _weigh(objective.model, expert, mixture)
     return mixture.mix(members) if mixture.weights[1] else None
 
