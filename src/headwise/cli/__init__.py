@@ -22,6 +22,7 @@ COMMANDS = {
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
+    "noise": "Rank the labels of a file that are likely to be wrong.",
     "priors": "List the priors that an attention head may have.",
     "bench": "Time an encoder on this machine, beside its matrix products.",
 }

@@ -1,0 +1,91 @@
+"""`headwise noise`: which labels of a file are likely to be wrong."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import csv
+import io
+import json as json_format
+from dataclasses import asdict, astuple
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from headwise.cli.console import note, percent, visible
+from headwise.cli.console import output as console
+from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
+
+_EXCERPT = 70  # characters shown of a text
+_COLUMNS = (
+    "line",
+    "label",
+    "suggested",
+    "probability of label",
+    "probability of suggested",
+    "text",
+    "twin",
+)
+
+
+def noise(
+    file: FileArgument,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    show: int = 20,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    base: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Rank the labels of a file that are likely to be wrong.
+
+    A linear model judges each text after it was trained on others (cross-validation); confident learning
+    says which labels do not fit. Nothing is changed: look at the first ones, and correct the file.
+
+    Args:
+        file: Texts with one label each, compressed or not; "-" is standard input.
+        output: A csv file for all suspects, with their lines in the file.
+        overwrite: Replace an output that exists.
+        show: How many to show.
+        json: Print all suspects as JSON, one a line.
+        base: A base whose vectors the model reads beside the words; none for words alone.
+
+    Raises:
+        HeadwiseError: The file or the output cannot be used.
+    """
+    from headwise.predictions.file import telling_failures  # with these comes torch
+    from headwise.verbs.noise import noise_file
+    from headwise.verbs.predict import check_output
+
+    if output is not None:
+        check_output(output, file, resume=False, overwrite=overwrite)
+    found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
+    if output is not None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *map(astuple, found)])
+        with telling_failures(output):
+            output.write_text(text.getvalue(), encoding="utf-8", errors="replace")
+        note(f"{len(found):,} suspects are in {output}")
+    if json:
+        for own in found:
+            print(json_format.dumps(asdict(own), ensure_ascii=False))
+        return 0
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in ("line", "label", "", "rather", "", "text"):
+        table.add_column(title, justify="right" if title == "line" else "left", overflow="fold")
+    for own in found[: max(show, 0)]:
+        text = " ".join(own.text.split())
+        text = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+        twin = f" (as line {own.twin:,})" if own.twin else ""
+        chances = percent(own.given_probability), percent(own.probability)
+        names = visible(own.label), visible(own.suggested)
+        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(text) + twin)
+    console().print(table)
+    console().print(f"{len(found):,} labels are likely to be wrong.")
+    return 0

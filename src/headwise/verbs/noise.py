@@ -1,0 +1,111 @@
+"""Which labels of a file are likely to be wrong, by a linear model that was trained without the text."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from headwise.config import from_dict
+from headwise.data.duplicates import normal_text
+from headwise.data.kinds import KINDS
+from headwise.errors import ConfigError
+from headwise.features.bases.choice import AUTO, choose_base
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear.text_fit import fit_linear
+from headwise.scores.noise import suspects
+from headwise.train.fit import label_names
+from headwise.verbs.listener import NOBODY, Listener
+
+LEAST_TEXTS = 20
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A text whose label is likely to be wrong.
+
+    Attributes:
+        line: Of the file.
+        label: As given.
+        suggested: The most probable other label.
+        given_probability: Of the given label.
+        probability: Of the suggested one.
+        text: As it stands in the file.
+        twin: The line of the same text with another label; 0 where there is none.
+    """
+
+    line: int
+    label: str
+    suggested: str
+    given_probability: float
+    probability: float
+    text: str
+    twin: int = 0
+
+
+def noise_file(
+    file: str, *, base: str = AUTO, reading: Mapping[str, Any] | None = None, listener: Listener = NOBODY
+) -> list[Suspect]:
+    """The texts of a file whose labels are likely to be wrong, the likeliest first.
+
+    Args:
+        file: Labelled texts; "-" is standard input.
+        base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or its texts are too few.
+    """
+    kind = KINDS["classify"]
+    data = kind.read(file, from_dict(kind.options, dict(reading or {})))
+    for line in data.notes:
+        listener.note(line)
+    texts, labels = [item.text for item in data.items], [item.label for item in data.items]
+    names = label_names(labels)
+    if len(texts) < LEAST_TEXTS or len(names) < 2:
+        raise ConfigError(
+            f"{data.path}: {len(texts):,} texts with {len(names)} labels; suspects are found among "
+            f"{LEAST_TEXTS} or more texts with two or more labels"
+        )
+    targets = np.array([names.index(label) for label in labels])
+    chances, said = held_out(texts, targets, len(names), base=base)
+    if said:
+        listener.note(said)
+    twins = _twins(texts, labels)
+    found = []
+    for number in suspects(chances, targets)[0].tolist():
+        row, own = chances[number].copy(), int(targets[number])
+        given, row[own] = float(row[own]), -1.0
+        best, line = int(row.argmax()), data.items[number].line
+        twin = next((data.items[other].line for other in twins.get(number, ())), 0)
+        found.append(Suspect(line, names[own], names[best], given, float(row[best]), texts[number], twin))
+    return found
+
+
+def held_out(
+    texts: Sequence[str], targets: NDArray[np.int64], classes: int, *, base: str = AUTO
+) -> tuple[NDArray[np.float64], str]:
+    """Calibrated probabilities of each text by a linear model that was trained without its fold,
+    `[texts, classes]`, and what there is to say of the base."""
+    words = [get_tokenizer("penn").words(text) for text in texts]
+    chosen, said = choose_base(base, words)
+    dense = None if chosen is None else chosen.texts(words)
+    scores = fit_linear(texts, targets, classes, dense=dense).oof_scores
+    return softmax(scores.astype(np.float64), axis=1), said
+
+
+def _twins(texts: Sequence[str], labels: Sequence[str]) -> dict[int, list[int]]:
+    """Of each text the others that are the same, case and white space aside, but have another label."""
+    same: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        same[normal_text(text)].append(number)
+    return {
+        number: others
+        for group in same.values()
+        for number in group
+        if len(group) > 1 and (others := [other for other in group if labels[other] != labels[number]])
+    }

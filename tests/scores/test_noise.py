@@ -1,0 +1,26 @@
+"""Confident learning on made probabilities."""
+
+import numpy as np
+
+from headwise.scores.noise import suspects
+
+
+def test_what_counts_as_another_label_is_a_suspect():
+    """Label 0 has the mean .6, label 1 the mean .65: the text that has .9 of label 1 is one of it, the text
+    that has .5 of each is one of neither."""
+    chances = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.2, 0.8], [0.5, 0.5]])
+    found, margins = suspects(chances, np.array([0, 0, 0, 1, 1]))
+    assert found.tolist() == [2]
+    np.testing.assert_allclose(margins, [-0.8])
+
+
+def test_the_likeliest_come_first_and_labels_without_texts_do_no_harm():
+    chance = np.random.default_rng(0)
+    true = chance.integers(0, 3, 300)
+    chances = 0.1 * chance.random((300, 4)) + np.eye(4)[true]
+    chances /= chances.sum(1, keepdims=True)
+    given = true.copy()
+    given[:30] = (true[:30] + 1) % 3
+    found, margins = suspects(chances, given)
+    assert set(found.tolist()) == set(range(30))
+    assert (np.diff(margins) >= 0).all()
