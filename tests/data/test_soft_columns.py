@@ -112,3 +112,14 @@ def test_the_doctor_tells_how_labels_are_read(write):
     found = doctor_files([write("f.csv", TABLE)], "classify")
     assert found.files[0].label_column == "good, bad"
     assert any("--probability-columns" in note for note in found.files[0].notes)
+
+
+def test_numbers_have_weights_but_no_probabilities(write):
+    kind = KINDS["regress"]
+    data = kind.read(
+        write("f.csv", "text,score,confidence,weight\nfine film,3.5,0.9,2\ndull film,1,0.6,1\n")
+    )
+    assert [(item.label, item.weight, item.shares) for item in data.items] == [
+        ("3.5", 2, None),
+        ("1", 1, None),
+    ]

@@ -9,6 +9,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from headwise import HeadwiseError, TextRegressor
+from headwise.data.example import Example
+from headwise.train.regression import RegressionObjective
 
 
 def texts(count: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
@@ -66,3 +68,15 @@ def test_what_cannot_be_fitted(X, y, error, message, tiny):
 def test_given_dev(tiny):
     regressor = TextRegressor(recipe=tiny, epochs=1).fit(*texts(20), dev=texts(7, seed=2))
     assert regressor._info["data"]["dev"]["texts"] == 7
+
+
+def test_weights_reach_the_loss(fitted):
+    X, y = texts(6, seed=2)
+    own = [Example(text, str(number)) for text, number in zip(X, y, strict=True)]
+    model, twice = fitted.model_, np.array([2, 1, 1, 1, 1, 1], np.float32)
+    plain = RegressionObjective(model, (own, y), (own, y))
+    weighted = RegressionObjective(model, (own, y), (own, y), twice)
+    expected = plain.loss(range(6)) + plain.loss([0])
+    np.testing.assert_allclose(weighted.loss(range(6)).item(), expected.item(), rtol=1e-5)
+    with pytest.raises(ValueError, match="sample_weight"):
+        TextRegressor().fit(X, y, -y)

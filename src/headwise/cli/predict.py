@@ -16,6 +16,9 @@ from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
+_ANSWERS = {"label_column", "label_columns", "probability_columns", "confidence_column", "weight_column"}
+"""Flags of what is not looked at."""
+
 
 def predict(
     model: Path,
@@ -32,7 +35,7 @@ def predict(
     batch_tokens: int = 16_384,
     device: str = "auto",
     # Files to predict may have labels, but they are not used.
-    read: section_flags("data", {"label_column", "label_columns"}) = None,
+    read: section_flags("data", _ANSWERS) = None,
 ) -> int:
     """Label the texts of a file, of any size.
 

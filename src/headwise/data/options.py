@@ -85,7 +85,19 @@ class LabelSetOptions(ReadOptions):
 
 
 @dataclass(frozen=True)
-class SoftOptions(ReadOptions):
+class WeightOptions(ReadOptions):
+    """The same of files whose texts may count more or less in training."""
+
+    weight_column: str | None = None
+    """The column that says how much a text counts; or none."""
+
+    @property
+    def names_columns(self) -> bool:
+        return super().names_columns or self.weight_column not in (None, "none")
+
+
+@dataclass(frozen=True)
+class SoftOptions(WeightOptions):
     """The same of files whose texts have one label each, which need not be certain."""
 
     probability_columns: str | None = None
@@ -94,9 +106,6 @@ class SoftOptions(ReadOptions):
 
     confidence_column: str | None = None
     """The column with the probability of the label, what is left being shared by the others; or none."""
-
-    weight_column: str | None = None
-    """The column that says how much a text counts; or none."""
 
     def __post_init__(self) -> None:
         if self.probability_columns is not None and (self.label_column or self.confidence_column):
@@ -107,7 +116,7 @@ class SoftOptions(ReadOptions):
 
     @property
     def names_columns(self) -> bool:
-        asked = (self.probability_columns, self.confidence_column, self.weight_column)
+        asked = (self.probability_columns, self.confidence_column)
         return super().names_columns or any(own not in (None, "none") for own in asked)
 
 

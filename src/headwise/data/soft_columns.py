@@ -14,7 +14,7 @@ from headwise.data.columns import Columns, choose_columns, choose_text, find_col
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import columns_named
 from headwise.data.names import LABEL_NAMES, normal_name, rank
-from headwise.data.options import SoftOptions, listed
+from headwise.data.options import SoftOptions, WeightOptions, listed
 from headwise.data.shares import TOLERANCE, Shares
 from headwise.data.source import Record, Source
 
@@ -60,10 +60,11 @@ def choose_soft_columns(
         DataError: HW111, HW131.
     """
     options = source.options
-    if not labelled or not isinstance(options, SoftOptions):
+    if not labelled or not isinstance(options, WeightOptions):
         return choose_columns(sample, source, labelled=labelled)
     names = list(dict.fromkeys(name for record in sample for name in record.fields))
-    shares = _shares(sample, source, names, answers)
+    soft = isinstance(options, SoftOptions)
+    shares = _shares(sample, source, names, answers) if soft else ()
     if shares:
         own = tuple(name.removeprefix(PREFIX) for name in shares)
         is_object = isinstance(sample[0].fields.get(shares[0]), dict)
@@ -82,7 +83,9 @@ def choose_soft_columns(
             asked = replace(options, label_column="prediction")
         plain = choose_columns(sample, replace(source, options=asked), labelled=True)
         found = SoftColumns(plain.text, plain.label)
-        given = _named(options.confidence_column, CONFIDENCE_NAMES, "confidence", sample, source)
+        given = None
+        if soft:
+            given = _named(options.confidence_column, CONFIDENCE_NAMES, "confidence", sample, source)
         if given:
             source.notes.append(f"how sure labels are from the column {given!r} (--confidence-column)")
         found = replace(found, confidence=given)
@@ -90,8 +93,8 @@ def choose_soft_columns(
     if weight:
         source.notes.append(f"how much texts count from the column {weight!r} (--weight-column)")
     found = replace(found, weight=weight)
-    soft = found.shares or found.confidence or found.weight
-    return found if soft else Columns(found.text, found.label)
+    more = found.shares or found.confidence or found.weight
+    return found if more else Columns(found.text, found.label)
 
 
 def _shares(

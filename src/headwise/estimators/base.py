@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.parts import Parts
@@ -204,3 +204,16 @@ def texts_of(X: Any, name: str = "X") -> list[str]:
         if not isinstance(text, str):
             raise TypeError(f"{name}[{place}] is {text!r:.80}; expected a text")
     return [str(text) for text in texts]  # not NumPy's
+
+
+def weights_for(texts: Sequence[str], weights: Any) -> list[float]:
+    """How much each text counts.
+
+    Raises:
+        ValueError: These are not as many numbers, or not all 0 or more, or all 0.
+    """
+    counts = np.ones(len(texts)) if weights is None else column_or_1d(weights).astype(np.float64)
+    check_consistent_length(texts, counts)
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
+        raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
+    return counts.tolist()

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
 from headwise.data.shares import TOLERANCE, Shares
-from headwise.estimators.base import texts_of
+from headwise.estimators.base import texts_of, weights_for
 from headwise.estimators.labels import LabelEstimator, check_labels
 
 
@@ -63,18 +63,16 @@ class TextClassifier(LabelEstimator):
 def _examples(X: Any, y: Any, weights: Any = None) -> tuple[list[Example], np.ndarray]:
     """The examples, and the labels that occur, sorted and of y's own type."""
     texts = texts_of(X)
-    counts = np.ones(len(texts)) if weights is None else column_or_1d(weights).astype(np.float64)
-    if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
-        raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
+    counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         names = check_labels(list(getattr(y, "columns", range(np.shape(y)[1]))))
         shares = _probabilities(y, tuple(map(str, names)))
-        check_consistent_length(texts, shares, counts)
-        rows = zip(texts, shares, counts.tolist(), strict=True)
+        check_consistent_length(texts, shares)
+        rows = zip(texts, shares, counts, strict=True)
         return [Example(t, own.likeliest, shares=own, weight=w) for t, own, w in rows], np.unique(names)
     targets = check_labels(y)
-    check_consistent_length(texts, targets, counts)
-    rows = zip(texts, targets, counts.tolist(), strict=True)
+    check_consistent_length(texts, targets)
+    rows = zip(texts, targets, counts, strict=True)
     return [Example(text, str(label), weight=w) for text, label, w in rows], np.unique(targets)
 
 

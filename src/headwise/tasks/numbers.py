@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.parts import Parts
+from headwise.data.shares import weights_of
 from headwise.features.vectors import Coverage, WordVectors
 from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig
@@ -39,7 +40,7 @@ class NumberTask(Task):
 
     def objective(self, model: Any, parts: Parts[Any]) -> RegressionObjective:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
-        return RegressionObjective(model, train, dev)
+        return RegressionObjective(model, train, dev, weights_of(parts.train))
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return Finished(dict(objective.evaluate()))

@@ -22,6 +22,7 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         model: Gives texts or pairs numbers.
         train: Training texts or pairs, and their numbers.
         dev: Dev texts or pairs, and their numbers.
+        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
     """
 
     def __init__(
@@ -29,13 +30,18 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         model: AnyRegressor,
         train: tuple[Sequence[Any], np.ndarray],
         dev: tuple[Sequence[Any], np.ndarray],
+        weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
+        self.text_weights = weights
         self.train_targets = model.scale.standardize(train[1])
         self.dev_targets = dev[1]
 
     def loss(self, texts: Sequence[int]) -> Tensor:
-        return squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)])).sum()
+        losses = squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)]))
+        if self.text_weights is not None:
+            losses = losses * self.there(self.text_weights[list(texts)])
+        return losses.sum()
 
     def evaluate(self) -> Mapping[str, float]:
         return number_scores(

@@ -18,7 +18,7 @@ from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import choose_label_set_columns, hold_several
 from headwise.data.nouns import TEXTS, Nouns
-from headwise.data.options import LabelSetOptions, ReadOptions, SoftOptions
+from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
 from headwise.data.read import open_records, read_examples, read_rows
 from headwise.data.rows import Rows
 from headwise.data.source import look_ahead
@@ -42,7 +42,7 @@ class TextKind(Kind[Example]):
     def options(self) -> type:
         if self.sets:
             return LabelSetOptions
-        return SoftOptions if isinstance(self.answer, Label) else ReadOptions
+        return SoftOptions if isinstance(self.answer, Label) else WeightOptions
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
