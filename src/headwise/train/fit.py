@@ -119,10 +119,9 @@ def fit(
             embedding.forget()
         return _Learnt(model, covered, objective, progress)
 
-    whole = (together or train_and_dev)(parts)
     again = folder / AGAIN
     if recipe.train.folds and task.crosses and together is None and "dev" not in parts.files:
-        train_config = recipe.train
+        whole, train_config = train_and_dev(parts), recipe.train
         crossed = cross(
             learn,
             replace(whole, dev=[]),
@@ -146,7 +145,7 @@ def fit(
         return Fitted(first.model, first.progress, first.covered, finished.dev, finished.calibration)
     # What dev has chosen is settled; the last training has its texts too.
     last = learn(
-        whole,
+        (together or train_and_dev)(parts),
         again,
         until=first.progress.best_epoch + 1,
         resume=resume and (again / STATE).exists(),
