@@ -57,6 +57,7 @@ ROWS = {
     ),
     "bilstm": ("bilstm", {"width": WIDTH, "hidden": 4}),
     "bilstm, two layers": ("bilstm", {"width": WIDTH, "hidden": 3, "layers": 2}),
+    "s-lstm": ("s-lstm", {"width": WIDTH, "layers": 2}),
     "disan": ("disan", {"width": WIDTH}),
     "disan, two layers": ("disan", {"width": WIDTH, "layers": 2, "bound": 2.0}),
 }

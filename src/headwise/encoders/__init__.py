@@ -6,6 +6,7 @@ from headwise.encoders.bp_transformer import BPTransformer, BPTransformerConfig
 from headwise.encoders.disan import DiSAN, DiSANConfig
 from headwise.encoders.ms_san import MSSAN, MSSANConfig
 from headwise.encoders.ms_transformer import MSTransformer, MSTransformerConfig
+from headwise.encoders.s_lstm import SLSTM, SLSTMConfig
 from headwise.encoders.set_transformer import SetTransformer, SetTransformerConfig
 from headwise.encoders.star_transformer import StarTransformer, StarTransformerConfig
 from headwise.encoders.transformer import Transformer, TransformerConfig
@@ -19,6 +20,7 @@ EncoderConfig = (
     | TransformerConfig
     | BiLSTMConfig
     | DiSANConfig
+    | SLSTMConfig
 )
 
 # name -> (module, its configuration); the module takes the configuration as its only argument.
@@ -31,11 +33,13 @@ ENCODERS: dict[str, tuple[type, type]] = {
     "transformer": (Transformer, TransformerConfig),
     "bilstm": (BiLSTM, BiLSTMConfig),
     "disan": (DiSAN, DiSANConfig),
+    "s-lstm": (SLSTM, SLSTMConfig),
 }
 
 __all__ = [
     "ENCODERS",
     "MSSAN",
+    "SLSTM",
     "BPTransformer",
     "BPTransformerConfig",
     "BiLSTM",
@@ -47,6 +51,7 @@ __all__ = [
     "MSSANConfig",
     "MSTransformer",
     "MSTransformerConfig",
+    "SLSTMConfig",
     "SetTransformer",
     "SetTransformerConfig",
     "StarTransformer",
