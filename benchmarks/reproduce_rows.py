@@ -167,6 +167,14 @@ TABLES: dict[str, Table] = {
             ),
         ),
     ),
+    "ms-trans/figure3": Table(
+        "How far the heads of a pretrained encoder look (all-MiniLM-L6-v2: docs/priors.md)",
+        (
+            Row(
+                "any encoder", bring="one of Hugging Face in FOLDER; headwise probe FOLDER TEXTS --svg FILE"
+            ),
+        ),
+    ),
     "ms-trans/figure4": Table(
         "Milliseconds for a batch of 128 texts",
         (Row("all encoders", command="speed.py --only encoders --threads 1", kept="speed-figure4.svg"),),
@@ -220,6 +228,10 @@ TABLES: dict[str, Table] = {
             "ms-san",
         ),
         rival="san",
+    ),
+    "ms-san/figure4": Table(
+        "Heat maps of the heads for one sentence",
+        (Row("any model", bring="a trained MS-SAN; headwise.attention_weights gives the weights to draw"),),
     ),
     "star/table-sst": Table(
         "Star-Transformer on SST-5",

@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": "Look at data files before they are trained on.",
     "noise": "Rank the labels of a file that are likely to be wrong.",
     "priors": "List the priors that an attention head may have.",
+    "probe": "Show how far the heads of an encoder look.",
     "bench": "Time an encoder on this machine, beside its matrix products.",
 }
 """The subcommands: each is the function of its name in the module of its name."""

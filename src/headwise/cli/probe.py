@@ -1,0 +1,91 @@
+"""`headwise probe`: how far the heads of an encoder look."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import json as json_
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from headwise.cli.console import note, output
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.errors import HeadwiseError
+
+
+def probe(
+    model: str,
+    texts: Path,
+    /,
+    *,
+    most: int = 200,
+    svg: Annotated[Path | None, Parameter(show_default=False)] = None,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    read: section_flags("data", {"label_column", "label_columns"}) = None,
+) -> None:
+    """Show how far the heads of an encoder look.
+
+    Of every word the one that it looks at most is taken, and how many words lie between; by layer and head
+    (MS-Trans, Figure 3). A head of small scale has a small distance; one that looks everywhere, a third
+    of the words of a text.
+
+    Args:
+        model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
+            pretrained).
+        texts: A file of texts.
+        most: Texts that are read, from the first on.
+        svg: Draw the distances by head and by layer into this file.
+        json: Print JSON for other programs.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
+    """
+    # With these comes torch.
+    from headwise.config import from_dict
+    from headwise.data.kinds import KINDS
+    from headwise.features.pretrained.hub import load
+    from headwise.models.probe import probe as look
+    from headwise.report.reach import by_layer, figure
+    from headwise.store.layout import MANIFEST
+    from headwise.verbs.models import open_model
+
+    ours = (Path(model) / MANIFEST).exists()
+    kind = KINDS["classify"]
+    rows = islice(kind.rows(str(texts), from_dict(kind.options, given(read))), most)
+    found = look(open_model(model) if ours else load(model), (row.item.text for row in rows))
+    if svg is not None:
+        try:
+            svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")
+        except OSError as error:
+            raise HeadwiseError(
+                f"{svg}: cannot be written ({error.strerror or error})", code="HW604"
+            ) from error
+        note(f"the picture is in {svg}")
+    if json:
+        heads = [
+            {
+                "layer": head.layer,
+                "head": head.head,
+                "mean": head.mean,
+                "weighted": head.spread,
+                "prior": head.prior,
+                "counts": head.counts.tolist(),
+            }
+            for head in found
+        ]
+        output().print_json(json_.dumps(heads))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("layer", "mean", "up to 1", "up to 5", "heads, from near to far"):
+        table.add_column(column, overflow="fold")
+    for layer, counts in by_layer(found).items():
+        own = sorted((head for head in found if head.layer == layer), key=lambda head: head.mean)
+        shares = [counts[: far + 1].sum() / counts.sum() for far in (1, 5)]
+        mean = sum(head.mean for head in own) / len(own)
+        heads = "  ".join(f"{head.head}:{head.mean:.1f}" for head in own)
+        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), heads)
+    output().print(table)

@@ -1,0 +1,136 @@
+"""How far the heads of an encoder look, measured on texts (MS-Trans, Figure 3; Guo et al. 2020).
+
+Each query's key of most weight is an edge; the distances of the edges of a head, or of a layer, say at what
+scale it works. Special tokens ([CLS], a classification node, a relay) are neither asked nor counted; of a
+span of words the nearest one counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from headwise.encoders.weights import Node
+from headwise.errors import ConfigError
+from headwise.features.pretrained.source import Pretrained
+from headwise.features.tokenize import get_tokenizer
+from headwise.models.attention_weights import attention_weights
+
+
+@dataclass(frozen=True)
+class HeadReach:
+    """How far one head looks, in words (for a pretrained encoder, in word pieces).
+
+    Attributes:
+        layer: Its layer, from 1.
+        head: Its number, from 1; heads of several attentions of a layer are counted on.
+        counts: `[distances]`, how many queries have their edge so far away.
+        spread: The mean distance of all keys, each by its weight.
+        prior: What its prior is, where it has one.
+    """
+
+    layer: int
+    head: int
+    counts: NDArray[np.int64]
+    spread: float
+    prior: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Mean distance of the edges."""
+        return mean_distance(self.counts)
+
+
+def mean_distance(counts: NDArray[np.int64]) -> float:
+    """Mean of distances of which there are so many each; 0 where there are none."""
+    return float((counts * np.arange(len(counts))).sum() / max(counts.sum(), 1))
+
+
+class _Tally:
+    """What is known of one head so far."""
+
+    def __init__(self, prior: str):
+        self.prior, self.counts, self.spread, self.queries = prior, np.zeros(0, np.int64), 0.0, 0
+
+    def add(self, weights: torch.Tensor, distance: torch.Tensor) -> None:
+        """Weights and distances of the keys of some queries, `[queries, keys]` both."""
+        looks = weights.sum(-1) > 0
+        if not bool(looks.any()):
+            return
+        weights, distance = weights[looks], distance[looks]
+        edges = distance.gather(-1, weights.argmax(-1, keepdim=True)).flatten()
+        found = np.bincount(edges.numpy())
+        size = max(len(found), len(self.counts))
+        self.counts = np.pad(self.counts, (0, size - len(self.counts)))
+        self.counts[: len(found)] += found
+        self.spread += float(((weights * distance).sum(-1) / weights.sum(-1)).sum())
+        self.queries += len(weights)
+
+
+def probe(model: Any, texts: Iterable[str]) -> list[HeadReach]:
+    """How far every head of an encoder looks on some texts, layer by layer.
+
+    Args:
+        model: A model of ours for texts, or a `Pretrained`, that is an encoder of Hugging Face
+            (`headwise.features.pretrained.hub.load`).
+        texts: A hundred say enough.
+
+    Raises:
+        ConfigError: The encoder has no attention among words, or there is no text with two words.
+    """
+    tallies: dict[tuple[int, int], _Tally] = {}
+    observe = _pretrained if isinstance(model, Pretrained) else _own
+    for text in texts:
+        observe(model, text, tallies)
+    found = [
+        HeadReach(layer, head, tally.counts, tally.spread / tally.queries, tally.prior)
+        for (layer, head), tally in sorted(tallies.items())
+        if tally.queries
+    ]
+    if not found:
+        raise ConfigError("no head looked from word to word: the texts are empty, or no head does that")
+    return found
+
+
+def _own(model: Any, text: str, tallies: dict[tuple[int, int], _Tally]) -> None:
+    firsts: dict[tuple[int, str], int] = {}  # where the heads of each attention of a layer begin
+    for own in attention_weights(model, text):
+        queries = [n for n, node in enumerate(own.queries) if node.name in ("word", "state")]
+        keys = [n for n, node in enumerate(own.keys) if node.stop > node.start]
+        if not queries or not keys:
+            continue
+        distance = _distances([own.queries[n] for n in queries], [own.keys[n] for n in keys])
+        others = sum(layer == own.layer for layer, _ in firsts)
+        first = firsts.setdefault((own.layer, own.module), others * len(own.weights))
+        for head, weights in enumerate(own.weights[:, queries][:, :, keys]):
+            prior = own.heads[head] if own.heads else ""
+            tallies.setdefault((own.layer, first + head + 1), _Tally(prior)).add(weights, distance)
+
+
+def _distances(queries: Sequence[Node], keys: Sequence[Node]) -> torch.Tensor:
+    """How many words lie from each query to the nearest word of each key, `[queries, keys]`."""
+    at = torch.tensor([node.start for node in queries])[:, None]
+    start, last = torch.tensor([[node.start, node.stop - 1] for node in keys]).T
+    return (start - at).clamp(min=0) + (at - last).clamp(min=0)
+
+
+@torch.no_grad()
+def _pretrained(source: Pretrained, text: str, tallies: dict[tuple[int, int], _Tally]) -> None:
+    encoder, tokenizer = source.encoder.eval(), source.tokenizer
+    encoder.set_attn_implementation("eager")  # the others hold no weights
+    (pieces,) = tokenizer.pieces([get_tokenizer("whitespace").words(text)])
+    before, after = len(tokenizer.prefix), len(tokenizer.suffix)
+    room = source.window - before - after
+    for start in range(0, len(pieces.ids), room):
+        part = pieces.ids[start : start + room].tolist()
+        ids = torch.tensor([[*tokenizer.prefix, *part, *tokenizer.suffix]])
+        place = torch.arange(len(part))
+        distance = (place[:, None] - place).abs()
+        out = encoder(input_ids=ids, attention_mask=torch.ones_like(ids), output_attentions=True)
+        for layer, heads in enumerate(out.attentions, start=1):
+            inner = heads[0][:, before : before + len(part), before : before + len(part)].float()
+            for head, weights in enumerate(inner, start=1):
+                tallies.setdefault((layer, head), _Tally("")).add(weights, distance)

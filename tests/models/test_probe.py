@@ -1,0 +1,104 @@
+"""How far heads look: encoders whose heads are known by construction, ours and of Hugging Face."""
+
+import json
+
+import pytest
+import torch
+
+from headwise.cli import main
+from headwise.encoders import TransformerConfig
+from headwise.errors import ConfigError
+from headwise.features.pretrained.pieces import PieceTokenizer
+from headwise.features.pretrained.source import Pretrained
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
+from headwise.models.probe import mean_distance, probe
+from headwise.report.reach import by_layer, figure
+from headwise.store import save_model
+
+TEXTS = ["a b c d e f g h", "b a", ""]
+
+
+def model_of(*priors, **more) -> Model:
+    torch.manual_seed(0)
+    sizes = {"width": 8, "heads": len(priors), "head_size": 4, "layers": 2, "feedforward": 8}
+    encoder = TransformerConfig(**sizes, priors=priors, positions="none", **more)
+    return Model(
+        ModelConfig(encoder=encoder, readout="mean"), Vocabulary.build([list("abcdefgh")]), ["x", "y"]
+    )
+
+
+def test_windows_of_our_own():
+    found = probe(model_of("window(1)", "later + window(3)", classification_node=False), TEXTS)
+    assert [(own.layer, own.head) for own in found] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    for own in found:
+        assert own.mean == own.spread == own.head - 1
+        assert own.counts.tolist() == ([10] if own.head == 1 else [0, 8])  # the last words see nothing
+    assert found[1].prior == "later + window 3"
+    assert by_layer(found)[2].tolist() == [10, 8]
+
+
+def shifted(steps: int) -> Pretrained:
+    """A BERT of one head, in which every piece looks at the one so many steps ahead."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    size = 16
+    settings = {"hidden_size": size, "num_attention_heads": 1, "num_hidden_layers": 1, "vocab_size": 9}
+    config = transformers.BertConfig(**settings, intermediate_size=4, max_position_embeddings=size)
+    encoder = transformers.BertModel(config, add_pooling_layer=False)
+    table, attention = encoder.embeddings, encoder.encoder.layer[0].attention.self
+    with torch.no_grad():
+        for embedding in (table.word_embeddings, table.token_type_embeddings):
+            embedding.weight.zero_()
+        table.position_embeddings.weight.copy_(torch.eye(size))  # a position is one-hot, also when normed
+        attention.query.weight.copy_(20 * torch.eye(size).roll(steps, 0))
+        attention.key.weight.copy_(torch.eye(size))
+    words = tokenizers.models.WordLevel(
+        {w: n for n, w in enumerate(["[UNK]", *"abcdefgh"])}, unk_token="[UNK]"
+    )
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    return Pretrained(encoder, PieceTokenizer(tokenizer.to_str()), size, False)
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_a_bert_that_looks_ahead(steps):
+    (head,) = probe(shifted(steps), ["a b c d e f g h"])
+    assert head.counts[steps] >= 8 - steps  # those whose goal is beyond the end look anywhere
+    if steps == 0:
+        assert head.mean == 0
+        assert head.spread < 0.01
+
+
+def test_a_text_longer_than_the_window_is_read_in_parts():
+    (head,) = probe(shifted(0), [" ".join("abcdefgh" * 5)])
+    assert head.counts.tolist() == [40]
+
+
+def test_nothing_to_see():
+    with pytest.raises(ConfigError, match="no head looked"):
+        probe(model_of("forward"), [""])
+    assert mean_distance(torch.zeros(0).numpy()) == 0
+
+
+def test_the_picture():
+    drawn = figure(probe(model_of("window(1)", "forward", "later"), TEXTS), "A < B")
+    assert drawn.startswith("<svg")
+    assert "A &lt; B" in drawn
+    assert drawn.count("<polyline") == 5  # three heads, and the two layers that there are
+
+
+def test_the_command(tmp_path, capsys):
+    model = model_of("window(1)", "later + window(3)")
+    save_model(model, tmp_path / "model", data={}, training={}, metrics={})
+    (tmp_path / "texts.txt").write_text("a b c d e\nb c\n\n", encoding="utf-8")
+    words = ["probe", str(tmp_path / "model"), str(tmp_path / "texts.txt")]
+    assert main([*words, "--svg", str(tmp_path / "reach.svg")]) == 0
+    out = capsys.readouterr().out
+    assert "1:0.0  2:1.0" in out
+    assert (tmp_path / "reach.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert main([*words, "--json"]) == 0
+    heads = json.loads(capsys.readouterr().out)
+    assert [head["mean"] for head in heads] == [0.0, 1.0, 0.0, 1.0]
+    assert heads[1]["counts"] == [0, 5]
