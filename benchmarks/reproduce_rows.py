@@ -169,11 +169,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-trans/figure3": Table(
         "How far the heads of a pretrained encoder look (all-MiniLM-L6-v2: docs/priors.md)",
-        (
-            Row(
-                "any encoder", bring="one of Hugging Face in FOLDER; headwise probe FOLDER TEXTS --svg FILE"
-            ),
-        ),
+        (Row("any encoder", bring="a Hugging Face one in FOLDER; headwise probe FOLDER TEXTS --svg FILE"),),
     ),
     "ms-trans/figure4": Table(
         "Milliseconds for a batch of 128 texts",
@@ -231,7 +227,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-san/figure4": Table(
         "Heat maps of the heads for one sentence",
-        (Row("any model", bring="a trained MS-SAN; headwise.attention_weights gives the weights to draw"),),
+        (Row("any model", bring="a model (recipe sst5-ms-san); headwise report FOLDER --data FILE"),),
     ),
     "star/table-sst": Table(
         "Star-Transformer on SST-5",
