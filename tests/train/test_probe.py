@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from headwise.train.probe import _LENGTH, STRENGTHS, fit_probe
+from headwise.train.probe import _LENGTH, STRENGTHS, fit_number_probe, fit_probe
 
 
 def texts(count: int, classes: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
@@ -55,3 +55,17 @@ def test_certain_probabilities_are_labels():
     rows, targets = texts(100, 3, 2.0)
     hard, soft = fit_probe(rows, targets, 3), fit_probe(rows, np.eye(3, dtype=np.float32)[targets], 3)
     assert np.allclose(hard[0], soft[0], atol=1e-3)
+
+
+def test_label_sets_have_a_regression_for_each_label():
+    rows, targets = texts(300, 3, 0.5)
+    sets = np.stack([targets == 0, targets != 1], axis=1)
+    weights, bias = fit_probe(rows, sets, 2, sets=True)
+    assert (((rows @ weights.T + bias) > 0) == sets).mean() > 0.97
+
+
+def test_numbers_have_a_ridge_regression():
+    rows, _ = texts(300, 3, 1.0)
+    true = np.random.default_rng(2).normal(size=12)
+    weights, bias = fit_number_probe(rows, (rows @ true + 3).astype(np.float32))
+    np.testing.assert_allclose(rows @ weights[0] + bias, rows @ true + 3, atol=0.1)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.features.bases.embedding import BaseEmbedding
 from headwise.linear.expert import LinearExpert
 from headwise.linear.text_expert import TextExpert
 from headwise.models.finite import finite
@@ -88,12 +87,6 @@ class ExpertReader(Reader):
             vectors = self.base_vectors(encoded) if self.expert.vectors else None
             return self.expert([text.text for text in encoded], vectors)
         return self.expert(self.expert_reads(encoded))
-
-    def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
-        """The vectors of encoded texts by the base as it came, `[texts, size]`; None without a base."""
-        if not isinstance(self.embedding, BaseEmbedding):
-            return None
-        return self.embedding.texts([text.spelling for text in encoded])
 
     def add_expert(
         self,

@@ -235,6 +235,12 @@ class Reader(TextModel):
     def read(self, encoded: Encoded) -> Tensor:
         """The states of the words of a batch -> its outputs."""
 
+    def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
+        """The vectors of encoded texts by the base as it came, `[texts, size]`; None without a base."""
+        if not isinstance(self.embedding, BaseEmbedding):
+            return None
+        return self.embedding.texts([text.spelling for text in encoded])
+
     def remember(self, encoded: Sequence[Any]) -> None:
         """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
         if isinstance(self.embedding, PretrainedEmbedding):

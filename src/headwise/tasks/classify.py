@@ -13,7 +13,7 @@ from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.labels import LabelTask
-from headwise.tasks.task import Settings, new_text_model, text_defaults
+from headwise.tasks.task import Settings, kept_base, new_text_model, text_defaults
 from headwise.train.classification import finish_labels_again, finish_labels_crossed
 from headwise.train.crossing import Crossed
 from headwise.train.fit import all_labels, targets_of
@@ -35,16 +35,8 @@ class Classify(LabelTask):
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """What the base knows is in place from the start and is to be kept: few and small steps."""
-        settings = super().defaults_with_base(settings, items)
-        settings["train"] |= {
-            "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
-            "learning_rate": 3e-4,
-            "vectors_learning_rate": 5e-4,
-            "score": "loss",
-            "refit": items < 20_000,
-            "folds": 3 if items < 1_000 else 0,
-        }
+        settings = kept_base(super().defaults_with_base(settings, items), items)
+        settings["train"] |= {"refit": items < 20_000, "folds": 3 if items < 1_000 else 0}
         return settings
 
     def build(

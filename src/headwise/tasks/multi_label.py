@@ -22,7 +22,7 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores
 from headwise.tasks.labels import calibration_told, expert_told
-from headwise.tasks.task import Settings, Task, names_of, new_text_model, text_defaults, where
+from headwise.tasks.task import Settings, Task, kept_base, names_of, new_text_model, text_defaults, where
 from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
@@ -41,12 +41,16 @@ class MultiLabel(Task):
     sections = (*LABEL_SECTIONS, "thresholds")
     in_python = True
     predictor = LabelSetPredictor
+    based = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for one label; what is best on dev is the F1 of the sets, or of few texts the loss."""
         own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
         own["train"] |= {"score": "loss" if items < 5_000 else "f1"}
         return own
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        return kept_base(super().defaults_with_base(settings, items), items)
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None

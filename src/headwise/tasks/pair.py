@@ -24,6 +24,7 @@ class PairLabels(LabelTask):
     name = "pair"
     title, purpose = "classifier of text pairs", "classification of text pairs"
     model = PairModel
+    based = True
     sections = (*LABEL_SECTIONS, "pair")
     new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
     usage = (
@@ -33,6 +34,12 @@ class PairLabels(LabelTask):
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         return pair_defaults(items, vectors=vectors, encoder=encoder)
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """What the words of two texts are to each other is not in the base: the steps are large."""
+        settings = super().defaults_with_base(settings, items)
+        settings["train"] |= {"learning_rate": 2e-3, "vectors_learning_rate": 1e-3}
+        return settings
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None

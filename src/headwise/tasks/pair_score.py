@@ -19,6 +19,7 @@ class PairScores(NumberTask):
     name = "pair-score"
     title, purpose = "model of text pairs", "a score for each pair of texts"
     model = PairScorer
+    based = True
     sections = (*TEXT_SECTIONS, "pair", "regressor")
     new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabels.usage

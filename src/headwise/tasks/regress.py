@@ -10,7 +10,7 @@ from headwise.linear.number_baseline import NAME, fit_number_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.regressor import Regressor
 from headwise.tasks.numbers import NumberTask
-from headwise.tasks.task import Settings, text_defaults
+from headwise.tasks.task import Settings, kept_base, text_defaults
 
 
 class Regress(NumberTask):
@@ -21,6 +21,7 @@ class Regress(NumberTask):
     model = Regressor
     sections = (*TEXT_SECTIONS, "regressor")
     in_python = True
+    based = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for labels, with the regressor in the classifier's place."""
@@ -30,6 +31,11 @@ class Regress(NumberTask):
         own["model"] = {"readout": "mean,max"}
         own["train"] |= {"score": "loss"}
         return own
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        settings = kept_base(super().defaults_with_base(settings, items), items)
+        settings["train"]["refit"] = items < 20_000
+        return settings
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]

@@ -153,8 +153,10 @@ class Task(ABC):
     def objective(self, model: Any, parts: Parts[Any]) -> Objective:
         """What the model learns."""
 
-    def begin(self, model: Any, objective: Any) -> None:  # noqa: B027
+    def begin(self, model: Any, objective: Any) -> None:
         """Put in place what is found by other means than by gradient, before the first epoch."""
+        if getattr(model, "probe", None) is not None:
+            objective.begin_with_probe()
 
     @abstractmethod
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
@@ -265,6 +267,23 @@ class Task(ABC):
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
         return ConfigError(f"{self.title}s predict nothing")
+
+
+def kept_base(settings: Settings, items: int) -> Settings:
+    """Settings of models that begin as what their base says of texts: it is in place from the start and is
+    to be kept, so steps are few and small.
+
+    Args:
+        settings: Those of models with a base.
+        items: Training items.
+    """
+    settings["train"] |= {
+        "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
+        "learning_rate": 3e-4,
+        "vectors_learning_rate": 5e-4,
+        "score": "loss",
+    }
+    return settings
 
 
 def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any]) -> Settings:

@@ -22,6 +22,7 @@ from headwise.scores.calibrate import USUAL
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
+from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
 
@@ -53,6 +54,9 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         return label_set_loss(
             self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
         ).sum()
+
+    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return fit_probe(vectors, self.train_targets, len(self.model.labels), sets=True)
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets)

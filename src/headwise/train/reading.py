@@ -28,6 +28,22 @@ class ReaderObjective(Generic[AnyReader]):
         self.dev_items = model.encoded(dev)
         model.remember([*self.train_items, *self.dev_items])
 
+    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What vectors of the training texts by a base, `[texts, size]`, say by themselves: weights
+        `[outputs, size]` and biases `[outputs]`."""
+        raise NotImplementedError
+
+    def begin_with_probe(self) -> None:
+        """Let a model with a base begin as what the vectors of the base say by themselves; one that goes on
+        from an earlier model is left as it is."""
+        model: Any = self.model
+        if model.probe.weight.any() or model.head.layers[-1].weight.any():
+            return
+        probe, vectors = model.probe, model.base_vectors(self.train_items)
+        with torch.no_grad():
+            for own, values in zip((probe.weight, probe.bias), self.probe(vectors), strict=True):
+                own.copy_(torch.from_numpy(values))
+
     @property
     def lengths(self) -> np.ndarray:
         return np.array([len(item) for item in self.train_items], dtype=np.int64)

@@ -10,6 +10,7 @@ from headwise.layers.regress import squared_error
 from headwise.models.pair_model import PairScorer
 from headwise.models.regressor import Regressor
 from headwise.scores.numbers import number_scores
+from headwise.train.probe import fit_number_probe
 from headwise.train.reading import ReaderObjective
 
 AnyRegressor = TypeVar("AnyRegressor", Regressor, PairScorer)
@@ -42,6 +43,9 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         if self.text_weights is not None:
             losses = losses * self.there(self.text_weights[list(texts)])
         return losses.sum()
+
+    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return fit_number_probe(vectors, self.train_targets)
 
     def evaluate(self) -> Mapping[str, float]:
         return number_scores(
