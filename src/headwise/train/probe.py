@@ -78,7 +78,8 @@ def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
     from sklearn.linear_model import RidgeCV  # slow to load, and predictions do without
 
     found = RidgeCV(alphas=RIDGES).fit(vectors.astype(np.float64), targets.astype(np.float64))
-    return found.coef_[None].astype(np.float32), np.array([found.intercept_], dtype=np.float32)
+    weights, bias = np.asarray(found.coef_), np.asarray([found.intercept_])
+    return weights[None].astype(np.float32), bias.astype(np.float32)
 
 
 def _losses(logits: Tensor, labels: Tensor) -> Tensor:
