@@ -32,3 +32,9 @@ def keep_freed_memory() -> bool:
             (_TOP_PAD, 1 << 26),
         )
     )
+
+
+def ran_out(error: BaseException) -> bool:
+    """Whether an error says that there is no more memory: Python's, PyTorch's on the processor or on a GPU."""
+    text = str(error)
+    return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text

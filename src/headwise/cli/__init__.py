@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError, UnknownCommandError, UnusedCliTokensErr
 from headwise import __version__
 from headwise.cli.console import fail, telling
 from headwise.errors import HeadwiseError
+from headwise.memory import ran_out
 
 COMMANDS = {
     "train": "Train a model on a file of texts, and judge it.",
@@ -98,6 +99,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("HEADWISE_TRACEBACK", "0") not in ("", "0"):
             raise
         fail(str(error))
+        return USAGE
+    except (MemoryError, RuntimeError) as error:
+        if not ran_out(error):
+            raise
+        fail("[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words")
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED

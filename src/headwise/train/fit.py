@@ -112,6 +112,7 @@ def fit(
                 identity={"texts": hashes, **recipe.to_json(), **begun},
                 rates=learning_rates(recipe) if isinstance(model, TextModel) else {},
                 until=until,
+                where=place_of(parts),
                 **how,
             )
         round_to_half(model)
@@ -168,6 +169,14 @@ def round_to_half(model: torch.nn.Module) -> None:
 def train_and_dev(parts: Parts[Any]) -> Parts[Any]:
     """Parts whose dev items are to be trained on too."""
     return replace(parts, train=[*parts.train, *parts.dev])
+
+
+def place_of(parts: Parts[Any]) -> Callable[[int], str] | None:
+    """The place of a training item in its file, by its number; None where items have none."""
+    path = getattr(parts.files.get("train"), "path", "")
+    if not path or not parts.kind.has_keys:
+        return None
+    return lambda number: f"{path}:{parts.train[number].line}"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from headwise.data.batches import plan_batches
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.train.adamw import AdamW
 from headwise.train.config import TrainConfig
+from headwise.train.memory import Retry
 from headwise.train.objective import Objective
 from headwise.train.schedule import rate
 from headwise.train.state import (
@@ -87,6 +88,7 @@ def train(
     identity: dict[str, Any] | None = None,
     rates: Mapping[str, float] | None = None,
     until: int | None = None,
+    where: Callable[[int], str] | None = None,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Progress:
     """Train a model; leaves it with the weights that were best on dev.
@@ -100,6 +102,7 @@ def train(
         identity: What else makes this run this run (data, model); resuming another one is an error.
         rates: Learning rates of parameters by what their names begin with, where they have their own.
         until: Stop after this many of the epochs, and keep the last weights: dev has chosen before.
+        where: The place of a training text, by its number, for messages.
         report: Called after each update and epoch.
 
     Returns:
@@ -111,6 +114,7 @@ def train(
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
     run = _Run(model, objective, config, folder, identity, rates or {}, until)
+    run.where = where or run.where
     with _signals() as stop:
         if resume:
             run.load()
@@ -177,6 +181,8 @@ class _Run:
             {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
         )
         self.progress = Progress()
+        self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
+        self._lengths = objective.lengths
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
         self._saved = self._started = time.monotonic()
         self._session_texts = 0
@@ -214,12 +220,15 @@ class _Run:
         config, progress = self.config, self.progress
         began = time.monotonic()
         texts = sum(map(len, batches))
-        total = 0.0
-        for batch in batches:
+
+        def learn(batch: Sequence[int]) -> float:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
                 loss = self.objective.loss(batch)
             (loss / texts).backward()
-            total += loss.item()
+            return loss.item()
+
+        lengths = self._lengths
+        total = Retry(learn, self.optimizer.zero_grad, self.where, lambda text: int(lengths[text]))(batches)
         if not abs(total) < float("inf"):
             raise HeadwiseError(
                 f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
