@@ -35,6 +35,6 @@ def keep_freed_memory() -> bool:
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether an error says that there is no more memory: Python's, PyTorch's on the processor or on a GPU."""
+    """Whether an error says that there is no more memory: Python's, or PyTorch's, also on a GPU."""
     text = str(error)
     return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text

@@ -1,6 +1,12 @@
+import io
+import os
+import shlex
+import subprocess
+import sys
+
 import pytest
 
-from headwise.cli.console import fail, note, percent, visible, warn
+from headwise.cli.console import fail, note, percent, print_json, visible, warn
 
 
 @pytest.mark.parametrize("say", [note, warn, fail])
@@ -21,3 +27,42 @@ def test_visible():
 
 def test_percent():
     assert [percent(share) for share in (0, 0.12345, 1)] == ["0.0 %", "12.3 %", "100.0 %"]
+
+
+SHELL = """
+import os, sys
+from headwise.cli import main
+sys.exit(main(["priors"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("redirection", "encoding", "code"),
+    [
+        (">/dev/full", "utf-8", 2),
+        (">&-", "utf-8", 0),
+        ("<&- >/dev/null", "utf-8", 0),
+        (">/dev/null 2>&-", "utf-8", 0),
+        (">/dev/null", "ascii", 0),
+        (">/dev/null", "cp1252", 0),
+    ],
+)
+def test_standard_streams_that_are_closed_full_or_of_few_letters(tmp_path, redirection, encoding, code):
+    (tmp_path / "run.py").write_text(SHELL)
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = f"{shlex.quote(sys.executable)} run.py {redirection}"
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert ("[HW604]" in done.stderr) == (code == 2)
+
+
+def test_json_in_the_letters_that_there_are(monkeypatch):
+    for encoding, shown in (("utf-8", "é \U0001f600"), ("cp1252", "\\u00e9 \\ud83d\\ude00")):
+        out = io.TextIOWrapper(io.BytesIO(), encoding)
+        monkeypatch.setattr("sys.stdout", out)
+        print_json({"label": "é \U0001f600"})
+        out.flush()
+        assert shown in out.buffer.getvalue().decode(encoding)

@@ -9,7 +9,7 @@ from typing import Any
 from cyclopts import App, CycloptsError, UnknownCommandError, UnusedCliTokensError
 
 from headwise import __version__
-from headwise.cli.console import fail, telling
+from headwise.cli.console import fail, forget_output, make_streams_safe, telling
 from headwise.errors import HeadwiseError
 from headwise.memory import ran_out
 
@@ -86,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # other things. Read when torch is loaded, so it has to be said before.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:] if arguments is None else list(arguments)
+    make_streams_safe()
     try:
         with telling():
             app = build_app(words[0] if words else "", words[1:])
@@ -107,12 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone. What is still to be flushed at exit goes nowhere.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
+    except BrokenPipeError:  # the reader of our output has gone
+        forget_output()
         return BROKEN_PIPE
+    except OSError as error:  # a full disk, say
+        fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
+        forget_output()
+        return USAGE
 
 
 def _usage(error: CycloptsError) -> str:

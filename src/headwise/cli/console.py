@@ -1,8 +1,13 @@
 """Where the commands write to: results to standard output, everything else to standard error."""
 
+import io
+import json
 import logging
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +21,33 @@ def output() -> Console:
 def messages() -> Console:
     """The console of notes, progress, warnings and errors, on standard error."""
     return Console(stderr=True, highlight=False, emoji=False, markup=False)
+
+
+def make_streams_safe() -> None:
+    """Whoever started us may have closed the standard streams, or chosen an encoding without the letters of
+    a label: what cannot be said is spelt out, and what goes to a closed stream goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            if name == "stdout":
+                warn("standard output is closed: what is printed there is lost")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def forget_output() -> None:
+    """What is still to be flushed at exit goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a stream that has no file
+            os.dup2(nowhere, stream.fileno())
+
+
+def print_json(data: Any) -> None:
+    """Print JSON, in the letters that standard output has."""
+    wide = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(data, ensure_ascii=not wide, indent=2))
 
 
 def note(text: str) -> None:

@@ -3,7 +3,6 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-import json as json_format
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwise.cli.console import note, output, visible
+from headwise.cli.console import note, output, print_json, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -53,7 +52,7 @@ def doctor(
         note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")
     console = output()
     if json:
-        print(json_format.dumps(diagnosis.to_json(), ensure_ascii=False, indent=2))
+        print_json(diagnosis.to_json())
     else:
         for part in _report(diagnosis, files):
             console.print(part)

@@ -3,7 +3,6 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-import json as json_format
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ from cyclopts import Parameter
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.cli.console import output, visible
+from headwise.cli.console import output, print_json, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -72,7 +71,7 @@ def evaluate(
         listener=terminal,
     )
     if json:
-        print(json_format.dumps(judged.to_json(), ensure_ascii=False, indent=2))
+        print_json(judged.to_json())
     else:
         _print(judged)
     for remark in judged.remarks:
