@@ -1,6 +1,6 @@
 """The files of a model folder."""
 
-FORMAT = "headwise-model-1"
+FORMAT = "headwise-model-2"
 FAMILY = "headwise-model-"  # what the formats of all versions begin with
 
 WEIGHTS = "model.safetensors"

@@ -48,6 +48,11 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
+    @property
+    def class_weights(self) -> NDArray[np.float32] | None:
+        """How much the texts with each label count, `[labels]`; None where all count the same."""
+        return None if self._weights is None else self._weights.numpy()
+
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)].astype(np.float32))
         weights = None if self._weights is None else self._weights.to(self.model.device)
@@ -101,6 +106,7 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
         (model.expert_reads(objective.train_items), objective.train_targets),
         (dev_words, objective.dev_targets),
         max_features=model.config.expert.max_features,
+        class_weights=objective.class_weights,
     )
     if expert is None:
         return
