@@ -40,8 +40,6 @@ class ExpertReader(Reader):
         "expert_weight": 0.0,
         "expert_share": 0.0,
     }
-    FORMER_FACTORS: ClassVar[dict[str, float]] = {"encoder_weight": 1.0, "expert_share": 0.0}
-    """What they are in model folders that do not tell, as they are older."""
 
     EXPERT: ClassVar[type[LinearExpert]] = LinearExpert
     """The kind of expert that reads word numbers."""

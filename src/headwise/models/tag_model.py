@@ -88,13 +88,6 @@ class TagModel(TextModel):
         "expert_share": 0.0,
         "outside": 0.0,
     }
-    FORMER_FACTORS: ClassVar[dict[str, float]] = {
-        "encoder_weight": 1.0,
-        "expert_weight": 0.0,
-        "expert_share": 0.0,
-        "outside": 0.0,
-    }
-    """What they are in model folders that do not tell, as they are older."""
 
     expert: TagExpert | None
 

@@ -69,7 +69,6 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
         parts = {BASE: files.json(BASE)}
     fitted = files.json(CALIBRATION)
     at = files.name(CALIBRATION)
-    fitted = {**getattr(kind, "FORMER_FACTORS", {}), **fitted}
     factors: dict[str, Any] = {name: _factor(fitted, name, low, at) for name, low in kind.FACTORS.items()}
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS
@@ -166,7 +165,8 @@ class _Folder:
             raise _no_model(self.path)
         raise StoreError(
             f"{self.name(name)}: the format is {found!r:.60}, this is headwise {__version__}, which reads "
-            f"{FORMAT!r}; load it with headwise {data.get('headwise')!s:.40} or later",
+            f"{FORMAT!r}; train the model again, or load it with the headwise that wrote it "
+            f"({data.get('headwise')!s:.40})",
             code="HW508",
         )
 

@@ -1,0 +1,35 @@
+"""Training label sets: what the linear expert beside the encoder is fitted with."""
+
+import numpy as np
+import pytest
+
+from headwise.data.label_set import LabelSetExample
+from headwise.encoders import MSTransformerConfig
+from headwise.features.embedding import WordConfig
+from headwise.features.vocabulary import Vocabulary
+from headwise.layers.classify import ClassifierConfig
+from headwise.models.label_set_model import LabelSetModel
+from headwise.models.model_config import ModelConfig
+from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
+
+
+@pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])
+def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
+    sets = [("often",)] * 6 + [("often", "rare")] * 2
+    texts = [LabelSetExample(f"w{n}", labels=own) for n, own in enumerate(sets)]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4, class_weights=setting),
+    )
+    model = LabelSetModel(config, Vocabulary.build([[own.text] for own in texts]), ["often", "rare"])
+    found = []
+    monkeypatch.setattr(
+        "headwise.train.label_sets.fit_label_set_expert",
+        lambda *_, class_weights, **more: found.append(class_weights),
+    )
+    part = texts, indicators(texts, model.labels)
+    finish_label_sets(LabelSetObjective(model, part, part))
+    weights = np.ones(2) if found[0] is None else found[0]
+    assert weights[1] / weights[0] == pytest.approx(ratio)
