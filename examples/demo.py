@@ -52,8 +52,10 @@ def demo() -> None:
         "  headwise doctor YOUR_FILE\n"
         "  headwise train YOUR_FILE --output my-model\n"
         "  headwise predict my-model NEW_TEXTS --output predictions.csv\n\n"
-        "With pretrained word vectors (GloVe text format) small data goes much further:\n\n"
-        "  headwise train YOUR_FILE --output my-model --vectors glove.6B.300d.txt\n\n"
+        "English texts begin with the base that comes with headwise. For another language or field make\n"
+        "one from texts without labels:\n\n"
+        "  headwise pretrain TEXTS --output my-base\n"
+        "  headwise train YOUR_FILE --output my-model --base my-base\n\n"
         f"The command is {Path(sys.executable).parent / 'headwise'}; add --help to any of these."
     )
 

@@ -82,6 +82,14 @@ def test_a_run_that_began_without_goes_on_without(machine):
     assert machine == []
 
 
+def test_a_run_that_began_with_them_says_where_they_cannot_be_had(machine, monkeypatch, caplog):
+    monkeypatch.setattr(compiled, "_module", lambda library: "Numba cannot be imported")
+    compiled.follow({compiled.BANDED: True})
+    [told] = caplog.messages
+    assert "(banded), which cannot be had here: Numba cannot be imported; so it goes on without" in told
+    assert isinstance(compiled.kernels(), str)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere nobody asks whether a process lives")
 def test_a_compiler_that_was_killed_is_not_waited_for(machine, tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])

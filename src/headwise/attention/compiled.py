@@ -112,12 +112,19 @@ def describe() -> dict[str, str]:
 
 def follow(decided: Mapping[str, bool]) -> None:
     """Compute with the libraries that another process computed with, and without the others, so that what
-    it began ends the same. A library that cannot be had here is done without."""
+    it began ends the same. A library that cannot be had here is done without, with a warning to this
+    module's logger."""
     for library, with_it in decided.items():
         if library not in _SOURCES:
             continue
         if with_it:
-            prepare(library)
+            if isinstance(why := prepare(library), str):
+                _log.warning(
+                    "the run began with the kernels of attention (%s), which cannot be had here: %s; so it "
+                    "goes on without, slower, and its weights end differently in the last digits",
+                    library.removesuffix("_kernels"),
+                    why,
+                )
         else:
             _decisions[library] = "the run that is gone on with began without it"
 
