@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
-from headwise.scores.calibrate import expected_calibration_error, fit_temperature
+from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 
 
 def sample(temperature: float, texts: int = 20_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -65,3 +65,19 @@ def test_calibrated_probabilities_have_a_small_error():
     after = expected_calibration_error(softmax(logits / fit_temperature(logits, targets), axis=1), targets)
     assert before > 0.15
     assert after < 0.02
+
+
+def test_cross_fitted_is_not_too_good():
+    """On a few texts the error where the temperature was fitted is below that on new ones."""
+    fitted, crossed, new = [], [], []
+    for seed in range(150):
+        logits, targets = sample(2.0, texts=60, seed=seed)
+        temperature = fit_temperature(logits, targets)
+        fitted.append(expected_calibration_error(softmax(logits / temperature, axis=1), targets))
+        crossed.append(cross_fitted_error(logits, targets))
+        others, true = sample(2.0, texts=60, seed=seed + 1000)
+        new.append(expected_calibration_error(softmax(others / temperature, axis=1), true))
+    fitted, crossed, new = (float(np.mean(own)) for own in (fitted, crossed, new))
+    assert fitted < crossed
+    assert abs(crossed - new) < abs(fitted - new)
+    assert cross_fitted_error(np.zeros((0, 3)), np.zeros(0, dtype=int)) == 0.0

@@ -1,5 +1,8 @@
 """Temperature scaling: probabilities that mean something (Guo, Pleiss, Sun, Weinberger; ICML 2017)."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 USUAL = 20.0
@@ -37,6 +40,39 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
     if best > np.log(0.99 * USUAL):
         best = lowest(bound, np.log(MOST))
     return float(np.exp(best)) if loss(best) < loss(0.0) else 1.0
+
+
+def cross_fitted_error(
+    logits: np.ndarray,
+    targets: np.ndarray,
+    fit: Callable[[np.ndarray, np.ndarray], float] = fit_temperature,
+    chances: Callable[[np.ndarray], np.ndarray] | None = None,
+    error: Callable[[np.ndarray, np.ndarray], float] | None = None,
+    folds: int = 5,
+) -> float:
+    """The calibration error of probabilities whose temperature was fitted on other texts: on those of the
+    other folds. That on the very texts that a temperature was fitted on is too good.
+
+    Args:
+        logits: `[texts, classes]`.
+        targets: What `fit` and `error` take.
+        fit: Finds a temperature.
+        chances: Makes probabilities of logits over a temperature; softmax by default.
+        error: Of probabilities; `expected_calibration_error` by default.
+        folds: How many.
+    """
+    if chances is None:
+        from scipy.special import softmax
+
+        chances = partial(softmax, axis=1)
+    if len(logits) == 0:
+        return 0.0
+    found, fold = np.empty(logits.shape), np.arange(len(logits)) % folds
+    for own in np.unique(fold):
+        held = fold == own
+        temperature = fit(logits[~held], targets[~held]) if not held.all() else 1.0
+        found[held] = chances(logits[held].astype(np.float64) / temperature)
+    return (error or expected_calibration_error)(found, targets)
 
 
 def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray, bins: int = 15) -> float:

@@ -153,5 +153,5 @@ def calibration_told(fitted: Fitted[Any]) -> str:
     before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
     return (
         f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration error "
-        f"of the encoder before {before}, of the whole model now {after}."
+        f"of the encoder before {before}, of the whole model now {after} (cross-fitted)."
     )

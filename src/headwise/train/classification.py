@@ -12,7 +12,7 @@ from headwise.layers.classify import class_weights, classification_loss
 from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
-from headwise.scores.calibrate import expected_calibration_error, fit_temperature
+from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
@@ -120,7 +120,7 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets)
     logits = model.logits(objective.dev_items)
-    after = expected_calibration_error(model.probabilities(logits), targets)
+    after = cross_fitted_error(logits, targets)
     dev = dev_scores(logits / model.temperature, targets, model.labels)
     return Finished(dev, (before, after), (model, settings))
 

@@ -35,7 +35,7 @@ class Fitted(Generic[AnyModel]):
         coverage: Of the vocabulary by the pretrained vectors; None without vectors.
         dev: Scores of the whole model on dev; those in the history are of the encoder alone.
         calibration: Calibration error on dev of the encoder alone, before the temperature was fitted, and
-            of the whole model; None where the model gives numbers.
+            of the whole model with temperatures from other texts; None where the model gives numbers.
     """
 
     model: AnyModel

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import expit
 from torch import Tensor
 
 from headwise.data.example import Example
@@ -18,7 +19,7 @@ from headwise.scores.binary import (
     fit_binary_temperature,
     mean_binary_loss,
 )
-from headwise.scores.calibrate import USUAL
+from headwise.scores.calibrate import USUAL, cross_fitted_error
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
@@ -80,7 +81,7 @@ def finish_label_sets(objective: LabelSetObjective) -> Finished:
     probabilities = model.probabilities(logits)
     least = model.config.thresholds.min_texts
     model.thresholds = fit_thresholds(probabilities, targets, least).clip(0.0, 1.0).tolist()
-    after = binary_calibration_error(probabilities, targets)
+    after = cross_fitted_error(logits, targets, fit_binary_temperature, expit, binary_calibration_error)
     scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
     dev = {
         "micro_f1": scores.micro_f1,
