@@ -98,7 +98,7 @@ def test_points_stand_where_they_belong():
     drawn = plot("t", [Line("l", [(0, 0), (1, 1)])], (0, 1), (0, 1), ("x", "y"))
     points = re.search(r'points="(.*?)"', drawn)
     assert points
-    assert points[1] == "46.0,212.0 396.0,10.0"
+    assert points[1] == "52.0,212.0 396.0,10.0"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")

@@ -10,6 +10,8 @@ from scipy.special import log_softmax, softmax
 from headwise.report.page import escaped, page
 from headwise.report.shares import divide
 
+_FAINT = 0.12  # of the strongest word's share; what is less is not marked
+
 
 @dataclass(frozen=True)
 class WordShare:
@@ -121,7 +123,7 @@ class Explanation:
 
 def _marked(own: WordShare, strength: float) -> str:
     word = escaped(own.word)
-    if abs(strength) < 0.05:
+    if abs(strength) < _FAINT:
         return word
     kind = "for" if strength > 0 else "against"
     return f'<mark class="hw-{kind}" style="--s:{abs(strength):.2f}" title="{own.share:+.2f}">{word}</mark>'

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headwise.report.page import escaped
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 420, 250, 46, 38, 10, 24
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 420, 250, 52, 38, 10, 24
 
 STYLE = """\
 .hw-plot { width: 100%; max-width: 30rem; height: auto; font-size: 12px; }
@@ -68,6 +68,7 @@ def plot(
     for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
         for step in range(5):
             value = low + (high - low) * step / 4
+            value = value if shares or horizontal else round(value)  # epochs
             label = f"{100 * value:.0f} %" if shares else f"{value:.3g}"
             if horizontal:
                 body.append(

@@ -207,11 +207,13 @@ def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]
 
 
 def _maps(model: Any, texts: Sequence[str]) -> str:
-    """What the heads look at in the first text that is short enough to be drawn."""
+    """What the heads look at in the first text that is short enough to be drawn, or a text's beginning."""
     low, high = _MAPPED
     if not isinstance(model, TextModel):
         return ""
     text = next((own for own in texts if low <= len(own.split()) <= high), None)
+    if text is None and texts:
+        text = " ".join(texts[0].split()[:high])
     named: Any = model.encoder.named_modules()
     priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
     try:
