@@ -23,12 +23,12 @@ from headwise.data.kinds import KINDS
 from headwise.data.parts import NAMES, Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
-from headwise.linear.tag_baseline import MemoryTagger
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme
 from headwise.store import read_info
 from headwise.verbs.train import train_parts
+from memory_tagger import MemoryTagger
 from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
 Sentences = Parts[Any]

@@ -61,21 +61,6 @@ def test_encode_normalises_as_build_does():
     assert vocabulary.encode([]).shape == (0,)
 
 
-def test_encode_many_gives_ids_and_offsets():
-    vocabulary = Vocabulary.build(TEXTS)
-    ids, offsets = vocabulary.encode_many([["the", "x"], [], ["a"]])
-    assert (ids.dtype, offsets.dtype) == (np.int64, np.int64)
-    assert (ids.tolist(), offsets.tolist()) == ([1, 0, 5], [0, 2, 2, 3])
-    ids, offsets = vocabulary.encode_many([])
-    assert (ids.tolist(), offsets.tolist()) == ([], [0])
-
-
-def test_unknown_rate():
-    vocabulary = Vocabulary.build([["a"]])
-    assert vocabulary.unknown_rate(["a", "x", "A", "y"]) == 0.5
-    assert vocabulary.unknown_rate([]) == 0.0
-
-
 def test_coverage_is_of_the_training_words():
     vocabulary = Vocabulary.build([["a", "a", "b"]], extra_words=["c"])
     vectors = WordVectors(["a", "c"], np.zeros((2, 1), dtype=np.float32))

@@ -121,23 +121,6 @@ class Vocabulary:
         """The numbers of `words`, int64 `[words]`; 0 for those not known."""
         return np.fromiter(map(self._ids.__getitem__, words), dtype=np.int64, count=len(words))
 
-    def encode_many(self, texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of the words of several texts.
-
-        Returns:
-            The numbers one text after the other, int64 `[words of all texts]`, and where each text
-            starts and the last one ends, int64 `[texts + 1]`.
-        """
-        offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-        np.cumsum([len(words) for words in texts], out=offsets[1:])
-        words = chain.from_iterable(texts)
-        ids = np.fromiter(map(self._ids.__getitem__, words), dtype=np.int64, count=int(offsets[-1]))
-        return ids, offsets
-
-    def unknown_rate(self, words: Sequence[str]) -> float:
-        """The share of `words` that are not known, from 0 to 1 (0 for no words)."""
-        return float((self.encode(words) == 0).mean()) if len(words) else 0.0
-
     def coverage(self, vectors: WordVectors) -> Coverage:
         """How many of the training words in this vocabulary have a pretrained vector."""
         counted = zip(self.words[1:], self.counts[1:], strict=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.data.sentence import Tagged
-from headwise.linear.tag_baseline import MemoryTagger
+from memory_tagger import MemoryTagger
 
 
 def tagged(text):

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from headwise.data.sentence import Tagged
 from headwise.scores.schemes import Scheme, Span, read_spans, write_tags
 
-NAME = "memory of the training words"
-
 
 class MemoryTagger:
     """Tags words as it has seen them tagged; nothing is learned beyond that.
