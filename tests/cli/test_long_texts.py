@@ -1,6 +1,7 @@
 """Long texts at the command line: what is told of them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_cut_texts_are_counted_everywhere(run):
 
 def test_refused(run):
     code, _, err = run("train", "f.tsv", *SMALL, "--windows.long", "error")
-    assert (code, "HW226" in err, "line 2" in err) == (2, True, True)
+    assert (code, "HW226" in err, bool(re.search(r"line \d+", err))) == (2, True, True)
 
 
 def test_nothing_is_told_where_there_is_nothing(run):

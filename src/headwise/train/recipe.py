@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headwise.config import check_range, to_dict
-from headwise.data.options import ReadOptions
+from headwise.data.options import SoftOptions
 from headwise.data.split import SplitConfig
 from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.train.config import TrainConfig
@@ -29,7 +29,7 @@ class VectorsConfig:
 class Recipe:
     """A whole training run, apart from its texts."""
 
-    data: Any = field(default_factory=ReadOptions)
+    data: Any = field(default_factory=SoftOptions)
     """Of the type that the kind of the items has."""
     split: SplitConfig = field(default_factory=SplitConfig)
     vectors: VectorsConfig = field(default_factory=VectorsConfig)
