@@ -140,7 +140,7 @@ def test_what_cannot_be_taught(tmp_path, files):
     write(tmp_path / "texts.txt", [0, 1, 1])
     with pytest.raises(HeadwiseError, match="0 unlabelled texts") as caught:
         run(tmp_path, files, "hub/encoder")
-    assert caught.value.code == "HW410"
+    assert caught.value.code == "HW411"
     with pytest.raises(ConfigError, match="temperature"):
         TeachConfig(temperature=0)
     (tmp_path / "wrong.csv").write_text("text,a,b\nx y z,.5,.4\nx y,.5,.5\n")

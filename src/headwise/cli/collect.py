@@ -8,21 +8,9 @@ from headwise.cli.settings import FILE, PLACES, write_kind
 from headwise.data.kinds import KINDS
 from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
-from headwise.encoders.windows import WindowsConfig
-from headwise.features.bases import BaseConfig
-from headwise.features.characters import CharacterConfig
-from headwise.features.embedding import WordConfig
-from headwise.features.parse import SyntaxConfig
-from headwise.features.pretrained import PretrainedConfig
-from headwise.layers.bags import BagConfig
-from headwise.layers.classify import ClassifierConfig
-from headwise.layers.language import LanguageConfig
-from headwise.layers.pair import PairConfig
-from headwise.layers.regress import RegressorConfig
-from headwise.layers.tag import TaggerConfig
 from headwise.linear.expert import ExpertConfig
+from headwise.models.model_config import CONFIGS
 from headwise.recipe import size_defaults
-from headwise.scores.thresholds import ThresholdConfig
 from headwise.tasks import TASKS
 from headwise.tasks.task import DEFAULT_ENCODER
 from headwise.teachers.config import TeachConfig
@@ -33,21 +21,8 @@ _CONFIGS: dict[str, type] = {
     "teach": TeachConfig,
     "split": SplitConfig,
     "train": TrainConfig,
-    "words": WordConfig,
     "vectors": VectorsConfig,
-    "base": BaseConfig,
-    "pretrained": PretrainedConfig,
-    "syntax": SyntaxConfig,
-    "windows": WindowsConfig,
-    "classifier": ClassifierConfig,
-    "expert": ExpertConfig,
-    "thresholds": ThresholdConfig,
-    "characters": CharacterConfig,
-    "tagger": TaggerConfig,
-    "pair": PairConfig,
-    "bags": BagConfig,
-    "regressor": RegressorConfig,
-    "language": LanguageConfig,
+    **CONFIGS,
 }
 _CHOSEN: dict[str, dict[str, type]] = {
     "data": {task: kind.options for task, kind in KINDS.items()},

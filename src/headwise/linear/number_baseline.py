@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headwise.features.tokenize import get_tokenizer
 from headwise.linear.ridge import fit_ridge
+from headwise.linear.tfidf import fit_tfidf
 
 NAME = "TF-IDF + ridge regression"
 
@@ -28,18 +28,9 @@ def fit_number_baseline(
     Returns:
         None where the training texts have no words at all.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
-
-    vectorizer = TfidfVectorizer(
-        tokenizer=get_tokenizer(tokenizer).words,
-        token_pattern=None,  # type: ignore[arg-type]
-        ngram_range=(1, 2),
-        sublinear_tf=True,
-        dtype=np.float32,  # type: ignore[arg-type]
-    )
-    try:
-        features = vectorizer.fit_transform(train[0])
-    except ValueError:  # sklearn's "empty vocabulary"
+    found = fit_tfidf(train[0], tokenizer)
+    if found is None:
         return None
+    vectorizer, features = found
     ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
     return np.asarray(ridge.predict(vectorizer.transform(test)))

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.features.ngrams import NgramVocabulary
-from headwise.features.tokenize import get_tokenizer
 from headwise.linear.expert import LinearExpert
 from headwise.linear.svm import STRENGTHS
+from headwise.linear.tfidf import fit_tfidf
 from headwise.scores.thresholds import Targets, best_threshold, fit_thresholds
 
 if TYPE_CHECKING:
@@ -113,20 +113,10 @@ def fit_label_set_baseline(
     Returns:
         None where the texts have no words at all.
     """
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
-
-    vectorizer = TfidfVectorizer(
-        tokenizer=get_tokenizer(tokenizer).words,
-        token_pattern=None,  # type: ignore[arg-type]
-        ngram_range=(1, 2),
-        sublinear_tf=True,
-        max_features=MOST_WEIGHTS // train[1].shape[1],
-        dtype=np.float32,  # type: ignore[arg-type]
-    )
-    try:
-        features = vectorizer.fit_transform(train[0])
-    except ValueError:  # sklearn's "empty vocabulary"
+    found = fit_tfidf(train[0], tokenizer, MOST_WEIGHTS // train[1].shape[1])
+    if found is None:
         return None
+    vectorizer, features = found
     dev_features = vectorizer.transform(dev[0])
     linear = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
     thresholds = fit_thresholds(linear.scores(dev_features), dev[1], min_texts)

@@ -11,6 +11,7 @@ from headwise.features.tokenize import get_tokenizer
 from headwise.linear.pair_expert import NUMBERS, compared, overlap
 from headwise.linear.ridge import fit_ridge
 from headwise.linear.svm import fit_svm
+from headwise.linear.tfidf import fit_tfidf
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -60,20 +61,8 @@ class PairBaseline:
 
 def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairFeatures | None:
     """The vocabulary of the training pairs; None where they have no words at all."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
-
-    vectorizer = TfidfVectorizer(
-        tokenizer=get_tokenizer(tokenizer).words,
-        token_pattern=None,  # type: ignore[arg-type]
-        ngram_range=(1, 2),
-        sublinear_tf=True,
-        dtype=np.float32,  # type: ignore[arg-type]
-    )
-    try:
-        vectorizer.fit([text for pair in pairs for text in (pair.first, pair.second)])
-    except ValueError:  # sklearn's "empty vocabulary"
-        return None
-    return PairFeatures(vectorizer, tokenizer)
+    found = fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
+    return None if found is None else PairFeatures(found[0], tokenizer)
 
 
 def fit_pair_baseline(

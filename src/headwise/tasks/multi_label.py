@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.errors import DataError
-from headwise.data.label_flags import labelled
 from headwise.data.label_set import separator_for
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
@@ -137,17 +135,6 @@ class MultiLabel(Task):
         if options.label_separator is None and options.label_columns is None:
             return replace(options, label_separator=model.separator)
         return options
-
-    def check_answers(self, model: Any, data: Any, where: str) -> None:
-        if not labelled(data.columns):
-            raise DataError(
-                "HW163",
-                f"the format {data.format} has no labels",
-                expected="labelled texts",
-                advice="headwise predict labels them",
-                path=data.path,
-            )
-        super().check_answers(model, data, where)
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         targets = indicators(data.items, model.labels)

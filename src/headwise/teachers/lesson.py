@@ -113,7 +113,7 @@ class Lesson:
         left = ", ".join(f"{count:,} {what}" for what, count in out.items() if count)
         said = f"{len(found):,} unlabelled texts from {file}" + (f"; left out: {left}" if left else "")
         if not found:
-            raise HeadwiseError(f"there are {said}; give texts that are not labelled yet", code="HW410")
+            raise HeadwiseError(f"there are {said}; give texts that are not labelled yet", code="HW411")
         self.notes.append(said)
         return list(found.values())
 

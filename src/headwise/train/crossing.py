@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.parts import Parts
+from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, Report, fold_folder
 from headwise.train.state import Progress
 
@@ -36,11 +37,9 @@ class Crossed:
 def cross(
     learn: Callable[..., Any],
     whole: Parts[Any],
-    folds: int,
+    config: TrainConfig,
     folder: Path,
     *,
-    score: str,
-    seed: int,
     resume: bool,
     report: Callable[[Report], None],
 ) -> Crossed:
@@ -49,15 +48,14 @@ def cross(
     Args:
         learn: Trains one on parts, in a folder, and gives `model`, `objective` and `progress`.
         whole: With all items in `train`.
-        folds: How many there are.
+        config: How many folds there are, the seed that they are drawn with, and the score that is to be
+            best.
         folder: Of the run; that of the first fold, with those of the others in it.
-        score: What is to be best.
-        seed: Of the folds.
         resume: Go on with the run in the folder.
         report: Called after each update and each epoch.
     """
-    items = whole.train
-    numbers = np.array(whole.kind.folds(items, folds, seed))
+    items, folds = whole.train, config.folds
+    numbers = np.array(whole.kind.folds(items, folds, config.seed))
     said: dict[int, np.ndarray] = {}
     runs = []
     for fold in range(folds):
@@ -74,7 +72,7 @@ def cross(
         said |= dict(zip(own.tolist(), done.model.outputs_of(done.objective.dev_items), strict=True))
         runs.append(done.progress)
     held = np.array(sorted(said))
-    return Crossed(np.stack([said[number] for number in held]), held, _together(runs, score))
+    return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config.score))
 
 
 def _some(items: Sequence[Any], numbers: np.ndarray) -> list[Any]:

@@ -120,40 +120,27 @@ def fit(
             embedding.forget()
         return _Learnt(model, covered, objective, progress)
 
-    again = folder / AGAIN
-    if recipe.train.folds and task.crosses and together is None and "dev" not in parts.files:
-        whole, train_config = train_and_dev(parts), recipe.train
-        crossed = cross(
-            learn,
-            replace(whole, dev=[]),
-            train_config.folds,
-            folder,
-            score=train_config.score,
-            seed=train_config.seed,
-            resume=resume,
-            report=report,
-        )
-        progress = crossed.progress
-        last = learn(
-            whole, again, until=progress.best_epoch + 1, resume=resume and (again / STATE).exists()
-        )
-        progress.seconds += last.progress.seconds
+    def learn_last(parts: Parts[Any], chosen: Progress) -> _Learnt:
+        """What was chosen is settled; the last training has all texts."""
+        again = folder / AGAIN
+        goes_on = resume and (again / STATE).exists()
+        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on)
+        chosen.seconds += last.progress.seconds
+        return last
+
+    own_dev = "dev" in parts.files
+    if recipe.train.folds and task.crosses and together is None and not own_dev:
+        whole = train_and_dev(parts)
+        crossed = cross(learn, replace(whole, dev=[]), recipe.train, folder, resume=resume, report=report)
+        progress, last = crossed.progress, learn_last(whole, crossed.progress)
         finished = task.finish_crossed(last.model, last.objective, crossed)
-        return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration)
-    first = learn(parts, folder, resume=resume, report=report)
-    finished = task.finish(first.model, first.objective, parts)
-    if not recipe.train.refit or "dev" in parts.files:
-        return Fitted(first.model, first.progress, first.covered, finished.dev, finished.calibration)
-    # What dev has chosen is settled; the last training has its texts too.
-    last = learn(
-        (together or train_and_dev)(parts),
-        again,
-        until=first.progress.best_epoch + 1,
-        resume=resume and (again / STATE).exists(),
-    )
-    task.finish_again(last.model, last.objective, finished)
-    first.progress.seconds += last.progress.seconds
-    return Fitted(last.model, first.progress, last.covered, finished.dev, finished.calibration)
+    else:
+        last = learn(parts, folder, resume=resume, report=report)
+        progress, finished = last.progress, task.finish(last.model, last.objective, parts)
+        if recipe.train.refit and not own_dev:
+            last = learn_last((together or train_and_dev)(parts), progress)
+            task.finish_again(last.model, last.objective, finished)
+    return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration)
 
 
 @torch.no_grad()

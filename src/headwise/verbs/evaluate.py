@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.data.overlap import remembered
-from headwise.data.parses import ParseReader, parsed
 from headwise.features.parse_cache import trouble_of
-from headwise.features.parse_files import read_parses
-from headwise.features.tokenize import get_tokenizer
 from headwise.predictions.predictor import MANY_UNKNOWN
 from headwise.report.remarks import Remark, on_labels
 from headwise.report.rival import Rival
@@ -19,7 +15,7 @@ from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model
+from headwise.verbs.models import open_model, read_answers
 from headwise.verbs.train import on_unseen
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
@@ -93,15 +89,7 @@ def evaluate_file(
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
     kind = task.kind_for(model.config)
-    if heads is not None and not kind.sides:
-        raise kind.refuse_parses()
-    options = task.options(model, from_dict(kind.options, dict(reading or {})))
-    data = kind.read(str(file), options, like=task.likeness(model))
-    reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
-    data = parsed(kind, data, None if heads is None else str(heads), reader)
-    for line in data.notes:
-        listener.note(line)
-    task.check_answers(model, data, str(folder))
+    data = read_answers(task, model, folder, file, heads, reading, listener)
     evaluation = task.judge(model, data.items)
     mistakes = task.mistakes(model, data, evaluation, errors)
     info, sha256 = read_info(Path(folder)), kind.fingerprint(data.items).sha256

@@ -1,18 +1,24 @@
-"""The model that a verb works with: one in a folder, or one that is loaded."""
+"""What a verb works with: a model in a folder, and a file with the true answers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from headwise.config import from_dict
 from headwise.data.fingerprint import file_sha256
+from headwise.data.parses import ParseReader, parsed
 from headwise.errors import ConfigError
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
+from headwise.features.parse_files import read_parses
+from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
 from headwise.store import load_model
 from headwise.store.layout import MANIFEST
+from headwise.tasks.task import Task
 from headwise.train.fit import pick_device
 from headwise.train.former import Former
+from headwise.verbs.listener import Listener
 
 
 def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = None) -> Any:
@@ -33,6 +39,42 @@ def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = 
             raise ConfigError("--pipeline parses texts, but this model reads none")
         model.features.parser = new_parser(SyntaxConfig(pipeline))
     return model
+
+
+def read_answers(
+    task: Task,
+    model: Any,
+    folder: Path | str,
+    file: Path | str,
+    heads: Path | str | None,
+    reading: Mapping[str, Any] | None,
+    listener: Listener,
+) -> Any:
+    """A file with the true answers, as it is read for a model.
+
+    Args:
+        task: What the model does.
+        model: The model.
+        folder: Its folder, which errors name.
+        file: The file; "-" is standard input.
+        heads: The syntax of the texts.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what was noticed.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or an answer is not one of the model's.
+    """
+    kind = task.kind_for(model.config)
+    if heads is not None and not kind.sides:
+        raise kind.refuse_parses()
+    options = task.options(model, from_dict(kind.options, dict(reading or {})))
+    data = kind.read(str(file), options, like=task.likeness(model))
+    reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
+    data = parsed(kind, data, None if heads is None else str(heads), reader)
+    for line in data.notes:
+        listener.note(line)
+    task.check_answers(model, data, str(folder))
+    return data
 
 
 def former_of(

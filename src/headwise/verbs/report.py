@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.errors import ConfigError
 from headwise.models.attention_weights import attention_weights
 from headwise.models.text_model import TextModel
@@ -19,7 +18,7 @@ from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model
+from headwise.verbs.models import open_model, read_answers
 from headwise.verbs.train import Outcome
 
 MOST_MISTAKES = 10_000
@@ -74,15 +73,13 @@ def report_file(
     task, info = find_task(model.config.task), read_info(Path(folder))
     judged = None
     if data is not None:
-        kind = task.kind_for(model.config)
-        options = task.options(model, from_dict(kind.options, dict(reading or {})))
-        read = kind.read(str(data), options, like=task.likeness(model))
-        for line in read.notes:
-            listener.note(line)
-        task.check_answers(model, read, str(folder))
+        read = read_answers(task, model, folder, data, None, reading, listener)
         judged = judge(task, model, read.items, str(data))
         tested = info["data"].get("test")
-        if not isinstance(tested, dict) or tested.get("sha256") != kind.fingerprint(read.items).sha256:
+        if (
+            not isinstance(tested, dict)
+            or tested.get("sha256") != task.kind_for(model.config).fingerprint(read.items).sha256
+        ):
             info = {**info, "metrics": {}}  # the baseline was not on this file
     return report_model(task, model, info, Path(folder), judged)
 
