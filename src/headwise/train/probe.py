@@ -6,11 +6,13 @@ base knows (linear probing, then fine-tuning; Kumar, Raghunathan, Jones, Ma, Lia
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax
+
+Floats = NDArray[np.float32]
 
 STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 """What the losses of all texts together count against the weights, for vectors of length 1; tried from
@@ -47,26 +49,32 @@ def fit_probe(
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
     """
+    rows = vectors.astype(np.float32) * np.float32(_LENGTH)
+    wanted = (
+        np.asarray(targets, dtype=np.float32)
+        if targets.ndim == 2
+        else np.eye(classes, dtype=np.float32)[targets]
+    )
+    counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
+    before = np.zeros((len(rows), classes), dtype=np.float32) if offsets is None else offsets
     losses = _losses_of_sets if sets else _losses
-    rows = torch.from_numpy(vectors * np.float32(_LENGTH))
-    labels = torch.from_numpy(targets.astype(np.int64 if targets.ndim == 1 else np.float32))
-    counts = torch.ones(len(labels)) if weights is None else torch.from_numpy(weights.astype(np.float32))
-    before = torch.zeros(len(labels), classes) if offsets is None else torch.from_numpy(offsets)
-    fold = torch.from_numpy(np.random.default_rng(seed).permutation(len(labels)) % _FOLDS)
-    held = range(_FOLDS if len(labels) <= _MOST_CROSSED else 1)
-    best, least = STRENGTHS[0], float("inf")
-    for strength in STRENGTHS if len(labels) > _FOLDS else STRENGTHS[:1]:
-        loss = 0.0
-        for number in held:
-            out = fold == number
-            found, bias = _regress(losses, rows[~out], labels[~out], counts[~out], before[~out], strength)
-            logits = rows[out] @ found + bias + before[out]
-            loss += float((losses(logits, labels[out]) * counts[out]).sum())
-        if loss >= least:
-            break
-        best, least = strength, loss
-    found, bias = _regress(losses, rows, labels, counts, before, best)
-    return (found.T * _LENGTH).numpy(), bias.numpy()
+    problem = _Problem(rows, wanted, counts, before, losses)
+    best, start = STRENGTHS[0], None
+    if len(rows) > _FOLDS:
+        fold = np.random.default_rng(seed).permutation(len(rows)) % _FOLDS
+        held = [fold == number for number in range(_FOLDS if len(rows) <= _MOST_CROSSED else 1)]
+        found: list[Floats | None] = [None] * len(held)
+        least = float("inf")
+        for strength in STRENGTHS:
+            loss = 0.0
+            for number, out in enumerate(held):
+                own = found[number] = problem.take(~out).solve(strength, found[number])
+                loss += problem.take(out).loss(own)
+            if loss >= least:
+                break
+            best, least, start = strength, loss, found[0]
+    solved = problem.solve(best, start)
+    return solved[:-1].T * np.float32(_LENGTH), solved[-1]
 
 
 def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -82,41 +90,57 @@ def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
     return weights[None].astype(np.float32), bias.astype(np.float32)
 
 
-def _losses(logits: Tensor, labels: Tensor) -> Tensor:
-    return cross_entropy(logits, labels, reduction="none")
+def _losses(logits: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+    """Of each text, and their gradients by the logits."""
+    said = log_softmax(logits, axis=1)
+    return -(said * wanted).sum(axis=1), np.exp(said) * wanted.sum(axis=1, keepdims=True) - wanted
 
 
-def _losses_of_sets(logits: Tensor, labels: Tensor) -> Tensor:
-    return binary_cross_entropy_with_logits(logits, labels, reduction="none").sum(dim=1)
+def _losses_of_sets(logits: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+    return (np.logaddexp(0, logits) - logits * wanted).sum(axis=1), expit(logits) - wanted
 
 
-def _regress(
-    losses: Callable[[Tensor, Tensor], Tensor],
-    rows: Tensor,
-    labels: Tensor,
-    counts: Tensor,
-    before: Tensor,
-    strength: float,
-) -> tuple[Tensor, Tensor]:
-    """Minimise `sum of losses + |weights|^2 / (2 strength)` by L-BFGS."""
-    weights = torch.zeros(rows.shape[1], before.shape[1], requires_grad=True)
-    bias = torch.zeros(before.shape[1], requires_grad=True)
-    optimizer = torch.optim.LBFGS(
-        [weights, bias],
-        max_iter=60,
-        history_size=10,
-        line_search_fn="strong_wolfe",
-        tolerance_grad=1e-4,
-        tolerance_change=1e-6,
-    )
+@dataclass(frozen=True)
+class _Problem:
+    """A regression from rows `[texts, size]`, with the biases in the last row of its weights."""
 
-    def closure() -> torch.Tensor:
-        optimizer.zero_grad()
-        each = losses(rows @ weights + bias + before, labels)
-        loss = (each * counts).mean() + (weights**2).sum() / (2 * strength * len(labels))
-        loss.backward()
-        return loss
+    rows: Floats
+    wanted: Floats
+    counts: Floats
+    before: Floats
+    losses: Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-    with torch.enable_grad():
-        optimizer.step(closure)  # type: ignore[arg-type]
-    return weights.detach(), bias.detach()
+    def take(self, texts: NDArray[np.bool_]) -> "_Problem":
+        return _Problem(
+            self.rows[texts], self.wanted[texts], self.counts[texts], self.before[texts], self.losses
+        )
+
+    def _of(self, weights: Floats) -> tuple[Floats, Floats]:
+        return self.losses(self.rows @ weights[:-1] + weights[-1] + self.before, self.wanted)
+
+    def loss(self, weights: Floats) -> float:
+        """Of all texts together."""
+        return float(self._of(weights)[0] @ self.counts)
+
+    def solve(self, strength: float, start: Floats | None) -> Floats:
+        """Minimise `sum of losses + |weights|^2 / (2 strength)`, by L-BFGS."""
+        from scipy.optimize import minimize  # slow to load, and predictions do without
+
+        shape = (self.rows.shape[1] + 1, self.wanted.shape[1])
+
+        def cost(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            weights = flat.reshape(shape).astype(np.float32)
+            losses, slopes = self._of(weights)
+            slopes = slopes * self.counts[:, None]
+            gradient = np.vstack([self.rows.T @ slopes, slopes.sum(axis=0)])
+            gradient[:-1] += weights[:-1] / strength
+            squares = float((weights[:-1].astype(np.float64) ** 2).sum())
+            whole = float(losses.astype(np.float64) @ self.counts) + squares / (2 * strength)
+            return whole / len(losses), gradient.ravel().astype(np.float64) / len(losses)
+
+        first = np.zeros(shape) if start is None else start
+        options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
+        found = minimize(
+            cost, first.ravel().astype(np.float64), jac=True, method="L-BFGS-B", options=options
+        )
+        return found.x.reshape(shape).astype(np.float32)
