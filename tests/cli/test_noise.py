@@ -35,6 +35,32 @@ def test_flipped_labels_are_found(run, tmp_path):
     assert run("noise", "data.csv", "--output", "suspects.csv")[0] == 2  # it is not lost by mistake
 
 
+def test_two_labels_of_one_text_are_told_whatever_the_model_thinks(run, tmp_path):
+    write(tmp_path / "data.csv", flipped=())
+    text = "the invoice of the badge for the garage door has a payment and a refund"
+    with (tmp_path / "data.csv").open("a") as file:
+        file.write(f"{text} today,money\n{text} tomorrow,house\n")
+    assert run("noise", "data.csv", "--output", "suspects.csv", "--base", "none")[0] == 0
+    with (tmp_path / "suspects.csv").open(newline="") as file:
+        twins = {int(row["line"]): int(row["twin"]) for row in csv.DictReader(file)}
+    assert {203: 204, 204: 203}.items() & twins.items()
+
+
+def test_suspects_are_not_trained_on(run, tmp_path):
+    write(tmp_path / "data.csv")
+    assert run("noise", "data.csv", "--output", "suspects.csv", "--base", "none")[0] == 0
+    small = "--base none --encoder.layers 1 --encoder.width 8 --encoder.heads 2 --epochs 1"
+    flags = ("--drop", "suspects.csv", *small.split(), "--words.vector-size", "8", "--expert.kind", "none")
+    code, _, err = run("train", "data.csv", "--output", "model", *flags)
+    assert code == 0, err
+    parts = json.loads((tmp_path / "model" / "data.json").read_text())
+    assert "texts of suspects.csv are left out" in err
+    assert parts["train"]["texts"] + parts["dev"]["texts"] + parts["test"]["texts"] < parts["file"]["texts"]
+    write(tmp_path / "data.csv", flipped=(4, 11))
+    code, _, err = run("train", "data.csv", "--output", "other", *flags)
+    assert (code, "HW127" in err) == (2, True)
+
+
 def test_too_few_texts_are_told(run, tmp_path):
     write(tmp_path / "few.csv", texts=8, flipped=())
     code, _, err = run("noise", "few.csv")

@@ -7,7 +7,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from headwise.report.document import Material, Mistake, document
+from headwise.report.document import Material, document
+from headwise.report.mistakes import Mistake
 from headwise.report.plots import Line, plot
 from headwise.report.rival import Rival
 from headwise.tasks import find_task

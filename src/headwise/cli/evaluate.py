@@ -32,6 +32,7 @@ def evaluate(
     *,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     errors: int = 0,
+    unsure: str | None = None,
     heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
@@ -47,6 +48,9 @@ def evaluate(
         file: Texts with the true answers, compressed or not; "-" is standard input.
         json: Print JSON instead of tables.
         errors: How many of the texts to show that the model is surest of and wrong about.
+        unsure: Also say how many texts are left, and how many of these are right, without those whose
+            prediction is less probable than this (0.9), or than it takes to be right so often
+            (precision=0.95); see headwise predict.
         heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
@@ -65,6 +69,7 @@ def evaluate(
         file,
         heads=heads,
         errors=errors,
+        unsure=unsure,
         pipeline=pipeline,
         device=device,
         reading=given(read),
@@ -80,7 +85,7 @@ def evaluate(
 
 
 def _print(judged: "Judgement") -> None:
-    out, scores = output(), judged.evaluation.to_json()
+    out, scores = output(), judged.scores
     out.print()
     rivals = [rival for rival in (judged.unseen, judged.baseline) if rival]
     print_sheet(out, judged.task.sheet(scores), scores, rivals)

@@ -82,7 +82,7 @@ def noise(
     for own in found[: max(show, 0)]:
         text = " ".join(own.text.split())
         text = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
-        twin = f" (as line {own.twin:,})" if own.twin else ""
+        twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
         names = visible(own.label), visible(own.suggested)
         table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(text) + twin)

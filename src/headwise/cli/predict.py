@@ -30,6 +30,7 @@ def predict(
     resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     escape_formulas: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    unsure: str | None = None,
     heads: Path | None = None,
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
@@ -53,6 +54,9 @@ def predict(
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
         escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).
+        unsure: Add a column that is true where the prediction is less probable than this, such as 0.9; or,
+            as precision=0.95, where it is less probable than it takes for the others to be right so often
+            (by what was held out in training).
         heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it: as
             many parses as the file has records.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
@@ -74,6 +78,7 @@ def predict(
         resume=resume,
         overwrite=overwrite,
         escape_formulas=escape_formulas,
+        unsure=unsure,
         heads=heads,
         pipeline=pipeline,
         batch_tokens=batch_tokens,

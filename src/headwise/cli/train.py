@@ -43,6 +43,7 @@ def train(
     ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    drop: Annotated[Path | None, Parameter(group=_FILES)] = None,
     vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
     base: Annotated[str | None, Parameter(group=_MODEL)] = None,
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
@@ -97,6 +98,8 @@ def train(
         task: Replaced by the list of tasks.
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
         test: Labelled texts for the final report; read once. [split off]
+        drop: A csv file with the lines of FILE that are not to be trained on, as headwise noise writes it
+            (take out of it what you have read and found right).
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
             the words beside it.
         base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
@@ -164,6 +167,7 @@ def train(
             output,
             dev=dev,
             test=test,
+            drop=drop,
             parses=Parses(
                 *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
             ),

@@ -9,7 +9,7 @@ are.
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,37 @@ class Known:
         own = _runs(text)
         others = {number for band in _bands(own) for number in self._bands.get(band, ())}
         return any(_common(own, self._runs[number]) >= ENOUGH for number in others)
+
+
+def near_texts(texts: Sequence[str]) -> dict[int, list[int]]:
+    """Of each text that is near others the numbers of these, the same ones first.
+
+    Args:
+        texts: As `words_of` gives them; empty ones are near nothing.
+    """
+    same: dict[str, list[int]] = {}
+    for number, text in enumerate(texts):
+        if text:
+            same.setdefault(text, []).append(number)
+    groups, kept = list(same.values()), [_runs(text) for text in same]
+    bands: dict[bytes, list[int]] = {}
+    near: dict[int, list[int]] = {}
+    for one, own in enumerate(kept):
+        others = {other for band in _bands(own) for other in bands.setdefault(band, [])}
+        for other in sorted(others):
+            if _common(own, kept[other]) >= ENOUGH:
+                near.setdefault(one, []).append(other)
+                near.setdefault(other, []).append(one)
+        for band in _bands(own):
+            if len(bands[band]) < _LOOKED_AT:
+                bands[band].append(one)
+    found: dict[int, list[int]] = {}
+    for one, group in enumerate(groups):
+        beside = [number for other in near.get(one, ()) for number in groups[other]]
+        for number in group:
+            if others := [own for own in group if own != number] + beside:
+                found[number] = others
+    return found
 
 
 def _runs(text: str) -> NDArray[np.uint64]:

@@ -65,6 +65,9 @@ class TextTagger(TextEstimator):
         tokens, entities = judge_tags(self.predict(X), _sentences(X, y), self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
+    def _items(self, X: Words) -> Sequence[Any]:
+        return _sentences(X)
+
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)
         self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))

@@ -122,7 +122,7 @@ class CRF(nn.Module):
 
     def _scores(self, forbidden: float) -> tuple[Tensor, Tensor, Tensor]:
         """Transition, start and end scores, with those that the constraints forbid replaced."""
-        scores = _wide(self.transitions), _wide(self.start), _wide(self.end)
+        scores = wide(self.transitions), wide(self.start), wide(self.end)
         if not self.constrained:
             return scores
         may = self.may_transitions, self.may_start, self.may_end
@@ -130,13 +130,14 @@ class CRF(nn.Module):
         return transitions, start, end
 
 
-def _wide(x: Tensor) -> Tensor:
+def wide(x: Tensor) -> Tensor:
+    """Numbers of 16 bits in 32; others as they are."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def _ordered(emissions: Ragged) -> tuple[Steps, Tensor]:
     steps = steps_of(emissions.layout)
-    return steps, _wide(emissions.values).index_select(0, steps.rows)
+    return steps, wide(emissions.values).index_select(0, steps.rows)
 
 
 class _LogPartition(torch.autograd.Function):

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from headwise.config import check_choice, check_range
-from headwise.layers.crf import CRF
+from headwise.layers.crf import CRF, wide
 from headwise.ragged import Ragged
 from headwise.scores.schemes import Scheme, constraints
 
@@ -103,4 +103,4 @@ class Tagger(nn.Module):
         """
         if self.config.crf and self.crf is not None:
             return self.crf.marginals(scores)
-        return scores.map(lambda values: values.float().softmax(1))
+        return scores.map(lambda values: wide(values).softmax(1))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headwise.data.chunks import in_chunks
 from headwise.data.example import Example
@@ -224,25 +225,45 @@ class TagModel(TextModel):
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
-        outside = 0.0 if weights else self.outside
-        weights = weights or (self.encoder_weight, self.expert_weight)
-        crf: CRF | None = None
-        if outside or weights != (1.0, 0.0):
-            crf = self.tagger.beside(None if self.expert is None else self.expert.transitions, weights)
-        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
+        sizes = {"batch_texts": batch_texts, "batch_tokens": batch_tokens}
+        for places, scores, crf in self._scored(encoded, weights, **sizes):
             if crf is None:
-                scores = self(batch)
                 found, chances = self.tagger.decode(scores), self.tagger.probabilities(scores).values
             else:
-                scores = self._mixed(batch, weights, outside)
                 found, chances = crf.viterbi(scores)[0], crf.marginals(scores).values
             chances = chances.gather(1, found[:, None])[:, 0]
-            cuts = batch.layout.offsets[1:-1].tolist()
+            cuts = scores.layout.offsets[1:-1].tolist()
             tags = np.split(found.cpu().numpy(), cuts)
             shares = np.split(finite(chances.float().cpu().numpy()), cuts)
             for place, own, share in zip(places, tags, shares, strict=True):
                 numbers[place], sure[place] = own, share
         return numbers, sure
+
+    @torch.no_grad()
+    def marginals(self, encoded: Sequence[EncodedText]) -> list[np.ndarray]:
+        """The probability of every tag for each word, given its text, `[words, tags]` float64 for each
+        text."""
+        out = [np.zeros((0, len(self.tags)))] * len(encoded)
+        for places, scores, crf in self._scored(encoded, None):
+            exact = scores.map(Tensor.double)
+            chances = (self.tagger.probabilities(exact) if crf is None else crf.marginals(exact)).values
+            parts = np.split(chances.cpu().numpy(), scores.layout.offsets[1:-1].tolist())
+            for place, part in zip(places, parts, strict=True):
+                out[place] = part
+        return out
+
+    def _scored(
+        self, encoded: Sequence[EncodedText], weights: tuple[float, float] | None, **sizes: int
+    ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
+        """Batches: the numbers of their texts, the scores of the tags, and the CRF for both that goes with
+        them, where it is not the encoder's own."""
+        outside = 0.0 if weights else self.outside
+        weights = weights or (self.encoder_weight, self.expert_weight)
+        crf: CRF | None = None
+        if outside or weights != (1.0, 0.0):
+            crf = self.tagger.beside(None if self.expert is None else self.expert.transitions, weights)
+        for places, batch in self.batches(encoded, **sizes):
+            yield places, self(batch) if crf is None else self._mixed(batch, weights, outside), crf
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """The tags with these numbers, in the scheme of the training file."""

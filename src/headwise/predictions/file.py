@@ -114,7 +114,9 @@ class Layout:
         fields: The input's fields, in their order.
         labels: The model's labels.
         added: Names of what is added to the fields: the prediction, its probability, and then, in
-            tables, the probability of every label, in jsonl one object of them.
+            tables, the probability of every label, in jsonl one object of them. Before these `unsure`,
+            where there is a `least`.
+        least: The least probability of a prediction that is sure enough; None where nobody asks.
         escape: Whether a "'" is put before cells of tables that a spreadsheet would compute.
     """
 
@@ -122,10 +124,13 @@ class Layout:
     fields: tuple[str, ...]
     labels: tuple[str, ...]
     added: tuple[str, ...]
+    least: float | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
 
     @classmethod
-    def of(cls, form: str, rows: Iterable[Row], labels: Sequence[str]) -> "Layout":
+    def of(
+        cls, form: str, rows: Iterable[Row], labels: Sequence[str], least: float | None = None
+    ) -> "Layout":
         """The layout for rows like these; names that they have already get a number.
 
         Raises:
@@ -134,11 +139,12 @@ class Layout:
         fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
         each = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
         taken = set(fields)
-        added = [free_name(name, taken) for name in ("prediction", "probability", *each)]
+        marks = () if least is None else ("unsure",)
+        added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *each)]
         names = (*fields, *added)
         if form == "tsv" and (bad := _breaking(names, names)):
             raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
-        return cls(form, fields, tuple(labels), tuple(added))
+        return cls(form, fields, tuple(labels), tuple(added), least=least)
 
     @property
     def header(self) -> str:
@@ -157,14 +163,16 @@ class Layout:
         """
         number = int(probabilities.argmax())
         label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities]
+        values = [shown[number]]
+        if self.least is not None:
+            values.append("true" if probabilities[number] < self.least else "false")
         if self.form != "jsonl":
-            return self.start(row) + self._line([label, shown[number], *shown])
+            return self.start(row) + self._line([label, *values, *shown])
         # The numbers are put in as they are, so that they look the same in every format.
-        _, probability, each = map(json_text, self.added)
+        *names, each = map(json_text, self.added[1:])
+        first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
         pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        return (
-            f"{self.start(row)}{json_text(label)}, {probability}: {shown[number]}, {each}: {{{pairs}}}}}\n"
-        )
+        return f"{self.start(row)}{json_text(label)}, {first}, {each}: {{{pairs}}}}}\n"
 
     def start(self, row: Row) -> str:
         """A record as far as the input alone decides it.

@@ -25,6 +25,9 @@ class Predictor(ABC):
         nouns: What its items are called.
         batch_tokens: Words that it reads at once.
         reading: What the user has said of how files are read.
+
+    Attributes:
+        least: The least probability of a prediction that is sure enough, to be set where somebody asks.
     """
 
     forms: ClassVar[Mapping[str, str]] = FORMS
@@ -34,7 +37,8 @@ class Predictor(ABC):
 
     def __init__(self, model: Any, nouns: Nouns, batch_tokens: int, reading: Mapping[str, Any]):
         self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
-        self.items = self.words = self.unknown = self.cut = 0
+        self.items = self.words = self.unknown = self.cut = self.unsure = 0
+        self.least: float | None = None
         self.tally: Counter[str] = Counter()
 
     def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
@@ -43,7 +47,7 @@ class Predictor(ABC):
         Raises:
             OutputError: HW603, the format cannot hold them.
         """
-        return Layout.of(form, rows, self.model.labels)
+        return Layout.of(form, rows, self.model.labels, self.least)
 
     def encode(self, items: Sequence[Any]) -> Sequence[Any]:
         """What the model reads of items."""
@@ -118,10 +122,18 @@ class LabelPredictor(Predictor):
 
     def count(self, found: Any) -> None:
         self.tally.update(self.model.labels[number] for number in found.argmax(axis=1))
+        if self.least is not None:
+            self.unsure += int((found.max(axis=1) < self.least).sum())
 
     def counted(self) -> list[str]:
         shown = [
             f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in self.tally.most_common(LISTED)
         ]
         rest = len(self.tally) - len(shown)
-        return ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
+        told = ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
+        if self.least is not None:
+            share = 100 * self.unsure / self.items
+            told.append(
+                f"unsure of {self.unsure:,} ({share:.1f} %), with less than {100 * self.least:.1f} %"
+            )
+        return told

@@ -8,38 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from headwise.report import heatmap, plots
+from headwise.report import heatmap, mistakes, plots
+from headwise.report.mistakes import Mistake, mistakes_list
 from headwise.report.page import escaped, page
 from headwise.report.plots import Line, bar, plot, table
 from headwise.report.rival import Rival
 from headwise.report.sheet import MISSING, Sheet, interval_of, is_number, lookup, shown
+from headwise.scores.sureness import LEAST, Sureness
 
 MOST_LABELS = 60
 """Labels of a confusion matrix; of more, the commonest confusions are listed."""
 _CONFUSIONS = 20
 _BINS = 10
-_EXCERPT = 600  # characters of a text without an explanation
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """An item that the model gets wrong.
-
-    Attributes:
-        where: Its place.
-        said: What is wrong, in words.
-        text: Its text.
-        label: The true answer, if it has one name.
-        predicted: The model's, likewise.
-        why: Its explanation as HTML; empty where there is none.
-    """
-
-    where: str
-    said: str
-    text: str
-    label: str = ""
-    predicted: str = ""
-    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +72,7 @@ def document(own: Material) -> str:
         "Labels": _labels(own),
         "Confusions": _confusions(own),
         "Probabilities": _probabilities(own),
-        "Errors": _errors(own),
+        "Errors": mistakes_list(own.mistakes, own.wrong, own.on),
         "Words": _words(own),
         "Heads": own.maps,
         "Training": _training(own),
@@ -106,8 +86,8 @@ def document(own: Material) -> str:
         for name, content in kept.items()
     )
     head = f"<header><h1>{escaped(own.title)}</h1><p>{_lead(own)}</p><nav>{links}</nav></header>"
-    style = plots.STYLE + heatmap.STYLE + _STYLE
-    return page(own.title, f"{head}<main>{body}</main>", style=style, script=_SCRIPT)
+    style = plots.STYLE + heatmap.STYLE + mistakes.STYLE + _STYLE
+    return page(own.title, f"{head}<main>{body}</main>", style=style, script=mistakes.SCRIPT)
 
 
 def _anchor(name: str) -> str:
@@ -244,11 +224,9 @@ def _probabilities(own: Material) -> str:
     names = ("probability that the model states", "share that is right")
     both = (True, True)
     calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
-    order = np.argsort(-own.sure, kind="stable")
-    answered = np.arange(1, len(order) + 1)
-    precision = own.right[order].cumsum() / answered
-    kept = np.unique(np.linspace(0, len(order) - 1, 60).round().astype(int))
-    points = [(float(answered[k] / len(order)), float(precision[k])) for k in kept if answered[k] >= 5]
+    steps = Sureness.of(own.sure, own.right, 60)
+    share, enough = steps.answered / len(own.sure), steps.answered >= LEAST
+    points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
     low = min([own.right.mean(), *(other for _, other in points)])
     low = np.floor(10 * low) / 10
     names = ("share that the model answers, the surest first", "share that is right of these")
@@ -260,58 +238,16 @@ def _probabilities(own: Material) -> str:
         names,
         percent=both,
     )
-    rows = []
+    every, rows = Sureness.of(own.sure, own.right, len(own.sure)), []
     for wanted in (0.8, 0.9, 0.95, 0.98, 0.99):
-        enough = np.flatnonzero((precision >= wanted) & (answered >= 5))
-        if len(enough):
-            last = enough[-1]
-            rows.append(
-                [
-                    shown(wanted, "percent"),
-                    shown(answered[last] / len(order), "percent"),
-                    shown(float(own.sure[order[last]]), "percent"),
-                ]
-            )
-        else:
-            rows.append([shown(wanted, "percent"), MISSING, MISSING])
+        place = every.least(wanted)
+        cells = [MISSING, MISSING]
+        if place is not None:
+            found = float(every.answered[place] / len(own.sure)), float(every.probability[place])
+            cells = [shown(value, "percent") for value in found]
+        rows.append([shown(wanted, "percent"), *cells])
     rest = table(["to be right in", f"it can answer of the {own.sheet.of}", "those from probability"], rows)
     return f'<div class="hw-two">{calibration}{coverage}</div>{rest}'
-
-
-def _errors(own: Material) -> str:
-    if not own.mistakes:
-        return ""
-    rows = []
-    for mistake in own.mistakes:
-        text = mistake.text if len(mistake.text) <= _EXCERPT else mistake.text[:_EXCERPT] + "…"
-        inner = mistake.why or f'<p class="hw-text">{escaped(text)}</p>'
-        rows.append(
-            f'<li data-a="{escaped(mistake.label)}" data-b="{escaped(mistake.predicted)}">'
-            f"<h3>{escaped(mistake.said)}</h3><small>{escaped(mistake.where)}</small>{inner}</li>"
-        )
-    choices = "".join(
-        _choice(title, name, sorted({getattr(mistake, field) for mistake in own.mistakes} - {""}))
-        for title, name, field in (("label", "a", "label"), ("taken for", "b", "predicted"))
-    )
-    more = f", the surest {len(rows):,} of them" if own.wrong > len(rows) else ""
-    note = (
-        f"{own.wrong:,} of {own.on} are wrong{more}; the surest come first, where true labels are wrong "
-        "most often. Words that speak for what the model says are blue, those that speak against it orange."
-    )
-    return (
-        f"<p>{escaped(note)}</p>"
-        f'<form class="hw-filter" role="search">{choices}'
-        '<label>text <input type="search" name="q"></label> '
-        f'<output aria-live="polite">{len(rows):,} shown</output></form>'
-        f'<ol class="hw-errors" tabindex="0">{"".join(rows)}</ol>'
-    )
-
-
-def _choice(title: str, name: str, values: Sequence[str]) -> str:
-    if len(values) < 2:
-        return ""
-    options = "".join(f'<option value="{escaped(own)}">{escaped(own)}</option>' for own in values)
-    return f'<label>{title} <select name="{name}"><option value="">any</option>{options}</select></label> '
 
 
 def _words(own: Material) -> str:
@@ -398,33 +334,6 @@ _STYLE = """\
 .hw-range line { stroke: var(--soft); vector-effect: non-scaling-stroke; stroke-width: 2; }
 .hw-range rect { fill: rgb(var(--for)); }
 .hw-cell { display: block; min-width: 2em; padding: 0 .25em; text-decoration: none; }
-.hw-filter { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
-.hw select, .hw input { font: inherit; max-width: 100%; }
-.hw-errors { border: 1px solid var(--line); list-style: none; max-height: 40rem; overflow-y: auto;
-  padding: .5rem; }
-.hw-errors li { content-visibility: auto; contain-intrinsic-size: auto 6rem; padding-bottom: .5rem; }
-.hw-errors h3 { display: inline; margin-right: 1rem; }
-.hw-errors .hw-why { border: 0; } .hw-errors .hw-why h3 { display: none; }
 .hw pre { overflow-x: auto; background: var(--panel); padding: .5rem; }
-@media print { .hw-errors { max-height: none; } .hw nav, .hw-filter { display: none; } }
+@media print { .hw nav { display: none; } }
 """
-
-_SCRIPT = """{
-const form = document.querySelector('.hw-filter'), rows = document.querySelectorAll('.hw-errors > li');
-if (form) {
-  const texts = Array.from(rows, row => row.textContent.toLowerCase());
-  const filter = () => {
-    const is = name => form.elements[name] ? form.elements[name].value : '';
-    const a = is('a'), b = is('b'), q = is('q').toLowerCase();
-    let shown = 0;
-    rows.forEach((row, n) => {
-      row.hidden = (a && row.dataset.a !== a) || (b && row.dataset.b !== b) || (q && !texts[n].includes(q));
-      shown += !row.hidden;
-    });
-    form.querySelector('output').textContent = shown.toLocaleString('en') + ' shown';
-  };
-  form.addEventListener('input', filter);
-  form.addEventListener('submit', event => event.preventDefault());
-  filter();
-}
-}"""

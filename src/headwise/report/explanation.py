@@ -48,6 +48,8 @@ class Explanation:
             far it is above the mean of the training.
         rest: What belongs to no word: `margin` less all shares.
         words: What each word adds, in the order of the text.
+        about: The characters of what is explained, its first and the one after its last; None where that is
+            the whole item.
     """
 
     item: int
@@ -57,6 +59,7 @@ class Explanation:
     margin: float
     rest: float
     words: tuple[WordShare, ...]
+    about: tuple[int, int] | None = None
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
         """The words that speak for it most, each with all places where it stands, and what they add."""
@@ -75,8 +78,10 @@ class Explanation:
 
     @property
     def head(self) -> str:
-        """What is said, and with which probability."""
-        return self.said if self.probability is None else f"{self.said} {100 * self.probability:.1f} %"
+        """What is said, of what, and with which probability."""
+        about = "" if self.about is None else f" ({self.texts[0][slice(*self.about)]})"
+        chance = "" if self.probability is None else f" {100 * self.probability:.1f} %"
+        return f"{self.said}{about}{chance}"
 
     def strengths(self) -> list[float]:
         """How strongly each word is marked, from -1 to 1, where 1 is the strongest of the text."""
@@ -89,6 +94,7 @@ class Explanation:
         return {
             **({"texts": list(self.texts)} if paired else {"text": self.texts[0]}),
             "said": self.said,
+            **({} if self.about is None else dict(zip(("start", "end"), self.about, strict=True))),
             **({} if self.probability is None else {"probability": self.probability}),
             "margin": self.margin,
             "rest": self.rest,

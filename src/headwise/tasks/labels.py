@@ -12,9 +12,10 @@ from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.labels import Evaluation, evaluate_labels
 from headwise.report.rival import Rival
-from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, reading_lines
+from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, reading_lines
 from headwise.scores.calibrate import USUAL
 from headwise.scores.metrics import compare, score
+from headwise.scores.sureness import SURENESS, least_sure
 from headwise.tasks.task import Task, where
 from headwise.train.classification import ClassificationObjective, begin_with_probe, finish_labels
 from headwise.train.fit import targets_of
@@ -75,6 +76,18 @@ class LabelTask(Task):
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
         return judged.probabilities.max(axis=1), judged.predicted == targets_of(items, model.labels)
 
+    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+        """The doubt is 1 less how much likelier the first label is than the second."""
+        if not self.kind.sides:
+            return super().doubts(model, items)
+        chances = model.predict_proba(items)
+        ranked = np.sort(chances, axis=1)
+        guesses = [model.labels[number] for number in chances.argmax(axis=1)]
+        return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
+
+    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
+        return least_sure(asked, lookup(metrics, f"dev.{SURENESS}"))
+
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
         return Sheet(
@@ -83,6 +96,8 @@ class LabelTask(Task):
                 Line("macro F1", "macro_f1", card=True),
                 Line("log loss", "log_loss", "nats", rivals=False),
                 Line("calibration error", "calibration_error", rivals=False),
+                Line("sure enough", "sure.share", rivals=False),
+                Line("  right of these", "sure.accuracy", interval="sure.accuracy_interval", rivals=False),
                 *reading_lines(of),
             ),
             of,

@@ -98,6 +98,14 @@ class MultiLabel(Task):
         difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
         return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
 
+    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+        """The doubt is that of the label that is nearest to its threshold."""
+        chances, least = model.predict_proba(items), np.array(model.thresholds)
+        far = np.abs(chances - least) / np.where(chances >= least, 1 - least, least).clip(1e-9)
+        rows = model.given(chances)
+        guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
+        return guesses, 1 - far.min(axis=1)
+
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_label_sets(model, model.encoded(items))
 

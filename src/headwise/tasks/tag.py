@@ -6,6 +6,7 @@ from typing import Any
 
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
+from headwise.data.sentence import Tagged
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vectors import Coverage, WordVectors
@@ -13,9 +14,11 @@ from headwise.linear.tag_crf import NAME, fit_crf
 from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
 from headwise.models.tag_model import TagModel
 from headwise.predictions.tags import TagPredictor
+from headwise.report.explanation import Explanation
 from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
+from headwise.report.tag_explanation import explain_tags
 from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags
 from headwise.scores.scheme_check import Detection, detect_scheme
 from headwise.scores.schemes import Scheme, convert
@@ -125,6 +128,11 @@ class Tag(Task):
             guessed = [model.names(own) for own in model.decode(encoded, weights=weights)[0]]
             found[f"{name}_alone"] = _rival(f"{name} alone", guessed, items, model.written)
         return found
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_tags(
+            model, [own if isinstance(own, Tagged) else model.sentence(own) for own in items]
+        )
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many

@@ -233,6 +233,29 @@ class Task(ABC):
         there is no such probability."""
         return None
 
+    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+        """What a model guesses of items, as it is written, and how much in doubt it is, from 0 to 1,
+        `[items]`.
+
+        Raises:
+            ConfigError: Such models give no labels to texts.
+        """
+        raise ConfigError(f"what to label next is asked of models that give texts labels, no {self.title}s")
+
+    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
+        """The least probability with which what a model says is sure enough.
+
+        Args:
+            asked: A probability, or `precision=` and the share of what is sure that is to be right.
+            metrics: Of the model.
+
+        Raises:
+            ConfigError: It is neither, the model is not so right, or its task has no such probability.
+        """
+        raise ConfigError(
+            f"--unsure is for models that choose one of several labels, not for {self.title}s"
+        )
+
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         """Which words made a model say what it says of items.
 

@@ -14,6 +14,7 @@ from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
+from headwise.scores.sureness import SURENESS, Sureness
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
@@ -121,7 +122,7 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
         model.temperature = fit_temperature(logits, targets)
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets)
-    dev = dev_scores(logits / model.temperature, targets, model.labels)
+    dev = _held_out(logits / model.temperature, targets, model.labels)
     return Finished(dev, (before, after), (model, settings))
 
 
@@ -143,4 +144,10 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
         model.temperature = fit_temperature(outputs, targets)
         logits = outputs / model.temperature
     after = expected_calibration_error(softmax(logits.astype(np.float64), axis=1), targets)
-    return Finished(dev_scores(logits, targets, model.labels), (before, after))
+    return Finished(_held_out(logits, targets, model.labels), (before, after))
+
+
+def _held_out(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+    """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""
+    sure, right = softmax(logits.astype(np.float64), axis=1).max(axis=1), logits.argmax(axis=1) == targets
+    return {**dev_scores(logits, targets, labels), SURENESS: Sureness.of(sure, right).to_json()}

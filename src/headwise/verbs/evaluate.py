@@ -11,6 +11,7 @@ from headwise.predictions.predictor import MANY_UNKNOWN
 from headwise.report.remarks import Remark, on_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet, is_number, lookup
+from headwise.scores.metrics import wilson_interval
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
@@ -34,6 +35,8 @@ class Judgement:
         unseen: The model on the items that it was not made of, where others are in the file.
         mistakes: What the model is surest of and wrong about.
         remarks: What else there is to say.
+        sure: What the model is sure enough of, where that was asked: from which `probability`, which
+            `share` of the items, and the `accuracy` of these with its `accuracy_interval`.
     """
 
     task: Task
@@ -44,13 +47,19 @@ class Judgement:
     unseen: Rival | None
     mistakes: list[dict[str, Any]]
     remarks: list[Remark]
+    sure: Mapping[str, Any] | None = None
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """The scores as JSON."""
+        return {**self.evaluation.to_json(), **({} if self.sure is None else {"sure": self.sure})}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         return {
             "model": self.model,
             "file": self.file,
-            **self.evaluation.to_json(),
+            **self.scores,
             "baseline": None if self.baseline is None else self.baseline.to_json(),
             "unseen": None if self.unseen is None else self.unseen.to_json(),
             "errors": self.mistakes,
@@ -63,6 +72,7 @@ def evaluate_file(
     *,
     heads: Path | str | None = None,
     errors: int = 0,
+    unsure: str | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -78,6 +88,8 @@ def evaluate_file(
         file: The file; "-" is standard input.
         heads: The syntax of the texts.
         errors: How many mistakes to give.
+        unsure: From which probability on the model is sure enough to answer, see
+            `headwise.verbs.predict.predict_file`.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed.
@@ -90,9 +102,11 @@ def evaluate_file(
     task = find_task(model.config.task)
     kind = task.kind_for(model.config)
     data = read_answers(task, model, folder, file, heads, reading, listener)
+    info = read_info(Path(folder))
+    least = None if unsure is None else task.least_sure(unsure, info["metrics"])
     evaluation = task.judge(model, data.items)
     mistakes = task.mistakes(model, data, evaluation, errors)
-    info, sha256 = read_info(Path(folder)), kind.fingerprint(data.items).sha256
+    sha256 = kind.fingerprint(data.items).sha256
     scores = evaluation.to_json()
     known = remembered(kind, info["data"].get("seen"), data.items)
     seen = {number for number, own in enumerate(known) if own}
@@ -105,7 +119,21 @@ def evaluate_file(
         remarks.append(Remark(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == _print(info, "test") else None
     unseen = on_unseen(task, model, data.items, seen)
-    return Judgement(task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks)
+    sure = None if least is None else _answered(task, model, data.items, evaluation, least)
+    return Judgement(task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure)
+
+
+def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float) -> dict[str, Any] | None:
+    """What a model is sure enough of; see `Judgement.sure`."""
+    found = task.sureness(model, items, evaluation)
+    if found is None:
+        return None
+    right = found[1][found[0] >= least]
+    scores = {"probability": least, "share": len(right) / len(items)}
+    if len(right):
+        bounds = wilson_interval(int(right.sum()), len(right))
+        scores |= {"accuracy": float(right.mean()), "accuracy_interval": bounds}
+    return scores
 
 
 def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:

@@ -1,6 +1,5 @@
 """Which labels of a file are likely to be wrong, by a linear model that was trained without the text."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from headwise.config import from_dict
-from headwise.data.duplicates import normal_text
 from headwise.data.kinds import KINDS
+from headwise.data.near import near_texts, words_of
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
@@ -34,7 +33,7 @@ class Suspect:
         given_probability: Of the given label.
         probability: Of the suggested one.
         text: As it stands in the file.
-        twin: The line of the same text with another label; 0 where there is none.
+        twin: The line of the same or nearly the same text with another label; 0 where there is none.
     """
 
     line: int
@@ -76,13 +75,19 @@ def noise_file(
     if said:
         listener.note(said)
     twins = _twins(texts, labels)
+    doubtful = suspects(chances, targets)[0].tolist()
+    given = chances[np.arange(len(texts)), targets]
+    # Of two labels of one text at least one is wrong, whatever the model thinks.
+    pairs = ((number, other) for number, other in twins.items() if not {number, other} & {*doubtful})
+    unlikely = dict.fromkeys(min(pair, key=lambda number: (given[number], -number)) for pair in pairs)
     found = []
-    for number in suspects(chances, targets)[0].tolist():
-        row, own = chances[number].copy(), int(targets[number])
-        given, row[own] = float(row[own]), -1.0
-        best, line = int(row.argmax()), data.items[number].line
-        twin = next((data.items[other].line for other in twins.get(number, ())), 0)
-        found.append(Suspect(line, names[own], names[best], given, float(row[best]), texts[number], twin))
+    for number in [*doubtful, *sorted(unlikely, key=lambda number: given[number])]:
+        row, own, twin = chances[number].copy(), int(targets[number]), twins.get(number)
+        row[own] = -1.0
+        best = int(targets[twin]) if number in unlikely and twin is not None else int(row.argmax())
+        chance, line = float(row[best]), 0 if twin is None else data.items[twin].line
+        where, text = data.items[number].line, texts[number]
+        found.append(Suspect(where, names[own], names[best], float(given[number]), chance, text, line))
     return found
 
 
@@ -98,14 +103,8 @@ def held_out(
     return softmax(scores.astype(np.float64), axis=1), said
 
 
-def _twins(texts: Sequence[str], labels: Sequence[str]) -> dict[int, list[int]]:
-    """Of each text the others that are the same, case and white space aside, but have another label."""
-    same: dict[str, list[int]] = defaultdict(list)
-    for number, text in enumerate(texts):
-        same[normal_text(text)].append(number)
-    return {
-        number: others
-        for group in same.values()
-        for number in group
-        if len(group) > 1 and (others := [other for other in group if labels[other] != labels[number]])
-    }
+def _twins(texts: Sequence[str], labels: Sequence[str]) -> dict[int, int]:
+    """Of each text that has one, another that is the same or nearly so, but has another label."""
+    near = near_texts([words_of(text) for text in texts])
+    other = lambda number: (own for own in near[number] if labels[own] != labels[number])  # noqa: E731
+    return {number: twin for number in near if (twin := next(other(number), None)) is not None}

@@ -26,6 +26,7 @@ from headwise.predictions.file import (
 )
 from headwise.predictions.predictor import Predictor
 from headwise.predictions.resume import Kept, cut_chunks, keep
+from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model
@@ -40,6 +41,7 @@ def predict_file(
     resume: bool = False,
     overwrite: bool = False,
     escape_formulas: bool = False,
+    unsure: str | None = None,
     heads: Path | str | None = None,
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
@@ -57,6 +59,8 @@ def predict_file(
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
         escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
+        unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
+            `precision=SHARE` asks for.
         heads: The syntax of the texts: as many parses as the file has records.
         pipeline: See `headwise.verbs.models.open_model`.
         batch_tokens: Words that the model reads at once: fewer need less memory.
@@ -85,6 +89,8 @@ def predict_file(
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
     predictor = task.predictor(model, kind.nouns, batch_tokens, reading)
+    if unsure is not None:
+        predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
     rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
     for line in rows.notes:

@@ -9,9 +9,10 @@ from typing import Any
 from headwise.errors import ConfigError
 from headwise.models.attention_weights import attention_weights
 from headwise.models.text_model import TextModel
-from headwise.report.document import Material, Mistake, document
+from headwise.report.document import Material, document
 from headwise.report.explanation import Explanation
 from headwise.report.heatmap import heat_maps
+from headwise.report.mistakes import Mistake
 from headwise.report.remarks import compare_with, on_labels
 from headwise.report.rival import Rival
 from headwise.store import read_info

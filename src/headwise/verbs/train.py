@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from headwise.data.drop import without_lines
 from headwise.data.kinds import infer_task
 from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
@@ -86,6 +87,7 @@ def train_files(
     *,
     dev: Path | str | None = None,
     test: Path | str | None = None,
+    drop: Path | str | None = None,
     parses: Parses = NO_PARSES,
     settings: Sequence[Sections] = (),
     teaching: Teaching | None = None,
@@ -102,6 +104,7 @@ def train_files(
         output: Folder of the model.
         dev: Data that choose the best epoch; split off by default.
         test: Data for the final report; likewise.
+        drop: A list of lines of the training file that are not trained on (`headwise.data.drop`).
         parses: Files with the syntax of the texts of each.
         settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
             ...}}` names the task, which by default is found out from the file.
@@ -149,6 +152,9 @@ def train_files(
         )
         for line in parts.notes:
             listener.note(line)
+        if drop is not None:
+            parts, dropped = without_lines(parts, str(drop))
+            listener.note(f"{dropped:,} {kind.nouns.many} of {drop} are left out; those of test stay")
         lesson = None
         if teaching is not None:
             with listener.answering() as report:

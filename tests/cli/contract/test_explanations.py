@@ -1,29 +1,38 @@
 """What every task promises of its explanations: words with their characters that add up."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
 
+from headwise.data.sentence import Tagged
 from headwise.report.explanation import explain_labels
+from headwise.report.tag_explanation import explain_tags
 from headwise.store import load_model
 
 DRIFT: dict[str, dict[str, str]] = {}
-SILENT = ("tag", "bags", "language-model")
-LEFT_OUT = {"test_the_words_add_up": SILENT, "test_a_page": SILENT}
+SILENT = ("bags", "language-model")
+LEFT_OUT = {
+    "test_the_words_add_up": SILENT,
+    "test_a_page": SILENT,
+    "test_suggestions": ("tag", "regress", "pair-score", *SILENT),
+}
 
 
 def test_the_words_add_up(call, own, sizes, tmp_path):
     code, out, err = call("explain", own.model, own.test, "--json")
     assert code == 0, err
     found = [json.loads(line) for line in out.splitlines()]
-    assert len({record["line"] for record in found}) == sizes[1]
+    # A tagger explains what it finds, which need not be something in each sentence.
+    assert len({record["line"] for record in found}) == sizes[1] or own.task == "tag"
+    assert found
     for record in found:
         texts = record.get("texts") or [record["text"]]
         for word in record["words"]:
             assert texts[word.get("text", 1) - 1][word["start"] : word["end"]] == word["word"]
             parts = [word[part] for part in ("encoder", "base", "expert") if part in word]
-            assert word["share"] == pytest.approx(sum(parts))
+            assert not parts or word["share"] == pytest.approx(sum(parts))
         total = record["rest"] + sum(word["share"] for word in record["words"])
         assert total == pytest.approx(record["margin"], abs=1e-6)
     path = tmp_path / "why.jsonl"
@@ -63,3 +72,47 @@ def test_what_belongs_to_no_word_is_known(trained_of):
         assert found.said == model.labels[chosen]
         assert found.margin == pytest.approx(logits[chosen] - others @ np.delete(logits, chosen), abs=1e-5)
         assert found.probability == pytest.approx(1 / (1 + np.exp(-found.margin)), abs=1e-5)  # two labels
+
+
+def test_a_tag_is_explained_by_its_word(call, trained_of):
+    """In these data a word has its tag wherever it stands."""
+    own = trained_of("tag")
+    code, out, err = call("explain", own.model, own.train, "--json")
+    assert code == 0, err
+    found = [json.loads(line) for line in out.splitlines()]
+    right = 0
+    for record in found:
+        best = max(record["words"], key=lambda word: word["share"])
+        right += (best["start"], best["end"]) == (record["start"], record["end"])
+        assert record["said"] == "X"
+        assert record["text"][record["start"] : record["end"]]
+    assert right >= 0.8 * len(found)
+
+
+def test_without_a_word_is_with_another_in_its_place(trained_of):
+    model = load_model(trained_of("tag").model)
+    sentence = Tagged(("the", "film", "was", "great"), ())
+    for found in explain_tags(model, [Tagged(("a",), ()), sentence]):
+        assert found.item == 1 or len(found.words) == 1
+        for place, word in enumerate(found.words):
+            words = [own.word for own in found.words]
+            words[place] = "_"
+            chances = model.marginals(model.encode_sentences([Tagged(tuple(words), ())]))[0]
+            decided = next(n for n, own in enumerate(found.words) if own.start == found.about[0])
+            p = chances[decided, model.tags.index("S-X")]
+            assert found.margin - word.share == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
+
+
+def test_suggestions(call, own, tmp_path):
+    """What to label next is read again as a training file once it is labelled."""
+    plain, path = tmp_path / f"plain{own.row.suffix}", tmp_path / "todo.csv"
+    plain.write_text(own.row.make(40, 5).replace(",label", ",other").replace(",labels", ",other"))
+    code, _, err = call("suggest", own.model, plain, "--count", "7", "--output", path)
+    assert code == 0, err
+    with path.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert len(found) == 7
+    assert all(row["label"] == "" and row["guess"] for row in found)
+    assert call("suggest", own.model, plain, "--output", path)[0] == 2  # it is not lost by mistake
+    code, out, _ = call("suggest", own.model, own.train, "--count", "7")
+    assert (code, len(out.splitlines())) == (0, 1)  # all are known

@@ -39,6 +39,41 @@ def test_predict(call, own, sizes, tmp_path):
         assert records(path) == found
 
 
+@pytest.mark.parametrize("kind", ["classify", "pair", "bags"])
+def test_the_unsure_are_marked(call, trained_of, tmp_path, kind):
+    own = trained_of(kind)
+    for suffix in own.row.outputs:
+        plain, marked = (tmp_path / f"{name}{suffix}" for name in ("plain", "marked"))
+        assert call("predict", own.model, own.test, "--output", plain)[0] == 0
+        code, _, err = call("predict", own.model, own.test, "--output", marked, "--unsure", "0.6")
+        assert code == 0, err
+        rows, found = records(plain), records(marked)
+        marks = [str(row.pop("unsure")).lower() for row in found]
+        assert found == rows
+        assert marks == [str(float(row["probability"]) < 0.6).lower() for row in rows]
+        assert f"unsure of {marks.count('true')} " in err
+        whole = marked.read_bytes()
+        marked.write_bytes(whole[: len(whole) // 2])
+        assert (
+            call("predict", own.model, own.test, "--output", marked, "--unsure", "0.6", "--resume")[0] == 0
+        )
+        assert marked.read_bytes() == whole
+    code, out, err = call("evaluate", own.model, own.test, "--unsure", "0.6", "--json")
+    assert code == 0, err
+    assert json.loads(out)["sure"]["share"] == pytest.approx(marks.count("false") / len(marks))
+    code, out, err = call("evaluate", own.model, own.train, "--unsure", "precision=0.1")
+    assert code == 0, err
+    assert "right of these" in out
+
+
+@pytest.mark.parametrize("kind", ["multi-label", "tag", "regress"])
+def test_who_chooses_no_label_is_not_unsure(call, trained_of, kind):
+    own = trained_of(kind)
+    for command in ("predict", "evaluate"):
+        code, _, err = call(command, own.model, own.test, "--unsure", "0.9")
+        assert (code, "one of several labels" in err) == (2, True), err
+
+
 def test_a_language_model_predicts_nothing_and_says_what_it_does(call, trained_of):
     own = trained_of("language-model")
     code, _, err = call("predict", own.model, own.test)

@@ -1,0 +1,103 @@
+"""What a model gets wrong, as a list of a page that can be filtered and read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwise.report.page import escaped
+
+_EXCERPT = 600  # characters of a text without an explanation
+
+STYLE = """\
+.hw-filter { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
+.hw select, .hw input { font: inherit; max-width: 100%; }
+.hw-errors { border: 1px solid var(--line); list-style: none; max-height: 40rem; overflow-y: auto;
+  padding: .5rem; }
+.hw-errors li { content-visibility: auto; contain-intrinsic-size: auto 6rem; padding-bottom: .5rem; }
+.hw-errors h3 { display: inline; margin-right: 1rem; }
+.hw-errors .hw-why { border: 0; } .hw-errors .hw-why h3 { display: none; }
+@media print { .hw-errors { max-height: none; } .hw-filter { display: none; } }
+"""
+
+SCRIPT = """{
+const form = document.querySelector('.hw-filter'), rows = document.querySelectorAll('.hw-errors > li');
+if (form) {
+  const texts = Array.from(rows, row => row.textContent.toLowerCase());
+  const filter = () => {
+    const is = name => form.elements[name] ? form.elements[name].value : '';
+    const a = is('a'), b = is('b'), q = is('q').toLowerCase();
+    let shown = 0;
+    rows.forEach((row, n) => {
+      row.hidden = (a && row.dataset.a !== a) || (b && row.dataset.b !== b) || (q && !texts[n].includes(q));
+      shown += !row.hidden;
+    });
+    form.querySelector('output').textContent = shown.toLocaleString('en') + ' shown';
+  };
+  form.addEventListener('input', filter);
+  form.addEventListener('submit', event => event.preventDefault());
+  filter();
+}
+}"""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """An item that the model gets wrong.
+
+    Attributes:
+        where: Its place.
+        said: What is wrong, in words.
+        text: Its text.
+        label: The true answer, if it has one name.
+        predicted: The model's, likewise.
+        why: Its explanation as HTML; empty where there is none.
+    """
+
+    where: str
+    said: str
+    text: str
+    label: str = ""
+    predicted: str = ""
+    why: str = ""
+
+
+def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str) -> str:
+    """The list; "" where there are none.
+
+    Args:
+        mistakes: The surest first.
+        wrong: How many there are in all.
+        on: What was judged.
+    """
+    if not mistakes:
+        return ""
+    rows = []
+    for mistake in mistakes:
+        text = mistake.text if len(mistake.text) <= _EXCERPT else mistake.text[:_EXCERPT] + "…"
+        inner = mistake.why or f'<p class="hw-text">{escaped(text)}</p>'
+        rows.append(
+            f'<li data-a="{escaped(mistake.label)}" data-b="{escaped(mistake.predicted)}">'
+            f"<h3>{escaped(mistake.said)}</h3><small>{escaped(mistake.where)}</small>{inner}</li>"
+        )
+    choices = "".join(
+        _choice(title, name, sorted({getattr(mistake, field) for mistake in mistakes} - {""}))
+        for title, name, field in (("label", "a", "label"), ("taken for", "b", "predicted"))
+    )
+    more = f", the surest {len(rows):,} of them" if wrong > len(rows) else ""
+    note = (
+        f"{wrong:,} of {on} are wrong{more}; the surest come first, where true labels are wrong "
+        "most often. Words that speak for what the model says are blue, those that speak against it orange."
+    )
+    return (
+        f"<p>{escaped(note)}</p>"
+        f'<form class="hw-filter" role="search">{choices}'
+        '<label>text <input type="search" name="q"></label> '
+        f'<output aria-live="polite">{len(rows):,} shown</output></form>'
+        f'<ol class="hw-errors" tabindex="0">{"".join(rows)}</ol>'
+    )
+
+
+def _choice(title: str, name: str, values: Sequence[str]) -> str:
+    if len(values) < 2:
+        return ""
+    options = "".join(f'<option value="{escaped(own)}">{escaped(own)}</option>' for own in values)
+    return f'<label>{title} <select name="{name}"><option value="">any</option>{options}</select></label> '

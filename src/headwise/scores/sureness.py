@@ -1,0 +1,110 @@
+"""How sure a model has to be: what it says with some probability stands, the rest is left to people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.errors import ConfigError
+
+_KEPT = 100  # places of the order that are kept in a model folder
+SURENESS = "sureness"
+"""Where the metrics of a model have it, among its scores on dev."""
+LEAST = 5
+"""Items of which a share is taken for one."""
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """Held-out items, the surest first, at some places of that order.
+
+    Attributes:
+        probability: Of what is said of the item at each place, `[places]`, falling.
+        answered: How many items there are up to it, `[places]`.
+        right: How many of these are right, `[places]`.
+    """
+
+    probability: NDArray[np.float64]
+    answered: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sure: NDArray[np.floating], right: NDArray[np.bool_], most: int = _KEPT) -> Self:
+        """Of items: the probability of what is said of each, and whether it is right, both `[items]`."""
+        order = np.argsort(-sure, kind="stable")
+        ranked, hits = sure[order].astype(np.float64), right[order].cumsum()
+        last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
+        kept = (
+            np.unique(last[np.linspace(0, len(last) - 1, most).round().astype(int)]) if len(last) else last
+        )
+        return cls(ranked[kept], kept + 1, hits[kept].astype(np.int64))
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """The share that is right up to each place, `[places]`."""
+        return self.right / np.maximum(self.answered, 1)
+
+    def least(self, precision: float) -> int | None:
+        """The last place up to which at least this share is right; None where there is none."""
+        enough = np.flatnonzero((self.precision >= precision) & (self.answered >= LEAST))
+        return int(enough[-1]) if len(enough) else None
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Lists of numbers, for a model folder."""
+        return {
+            "probability": [float(f"{own:.6g}") for own in self.probability],
+            "answered": self.answered.tolist(),
+            "right": self.right.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self | None:
+        """Undo `to_json`; None for what it has not written."""
+        if not isinstance(data, Mapping):
+            return None
+        try:
+            found = [
+                np.array(data[name], dtype=np.float64) for name in ("probability", "answered", "right")
+            ]
+        except (KeyError, TypeError, ValueError):
+            return None
+        if len({own.shape for own in found}) > 1 or found[0].ndim != 1 or not len(found[0]):
+            return None
+        return cls(found[0], found[1].astype(np.int64), found[2].astype(np.int64))
+
+
+def least_sure(asked: str, kept: Any) -> float:
+    """The least probability with which what a model says is sure enough.
+
+    Args:
+        asked: A probability, or `precision=` and the share of what is sure that is to be right.
+        kept: What the model's folder has of its `Sureness` on held-out items.
+
+    Raises:
+        ConfigError: It is neither, or the model was not so right.
+    """
+    kind, _, number = asked.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if kind not in ("", "precision") or not 0 < value <= 1:
+        raise ConfigError(f"--unsure {asked}; expected a probability such as 0.9, or precision=0.95")
+    if not kind:
+        return value
+    steps = Sureness.from_json(kept)
+    if steps is None:
+        raise ConfigError(
+            f"--unsure {asked}: the model folder does not say how often the model was right on held-out "
+            "texts (it is of an earlier version); give a probability, or train anew"
+        )
+    place = steps.least(value)
+    if place is None:
+        best = steps.precision[steps.answered >= LEAST].max(initial=0.0)
+        raise ConfigError(
+            f"--unsure {asked}: of what the model was surest of on held-out texts, {100 * best:.1f} % was "
+            "right; ask for less, or give a probability"
+        )
+    return float(steps.probability[place])

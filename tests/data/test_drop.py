@@ -1,0 +1,44 @@
+"""Lines of a list are left out of training, and of nothing else."""
+
+import pytest
+
+from headwise.data.drop import without_lines
+from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS
+from headwise.data.parts import read_parts
+
+
+@pytest.fixture
+def parts(tmp_path):
+    rows = [f"text number {n},{'ab'[n % 2]}" for n in range(40)]
+    (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    return read_parts(KINDS["classify"], str(tmp_path / "data.csv"))
+
+
+def listed(tmp_path, *lines: str, head: str = "line,label"):
+    path = tmp_path / "list.csv"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return str(path)
+
+
+def test_lines_of_training_and_dev_are_left_out(parts, tmp_path):
+    gone = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
+    found, count = without_lines(parts, listed(tmp_path, *(f"{own.line},{own.label}" for own in gone)))
+    assert count == 3
+    assert set(parts.train) - set(found.train) == {gone[0], gone[1]}
+    assert set(parts.dev) - set(found.dev) == {gone[2]}
+    assert found.test == parts.test
+    assert without_lines(parts, listed(tmp_path, "5", head="line"))[1] == 1
+
+
+@pytest.mark.parametrize("line", ["99,a", "2,b", "x,a", ",a"])
+def test_a_list_of_another_file_is_refused(parts, tmp_path, line):
+    with pytest.raises(DataError, match=r"HW127.*list\.csv:2"):
+        without_lines(parts, listed(tmp_path, line))
+
+
+def test_what_is_no_list_is_refused(parts, tmp_path):
+    with pytest.raises(DataError, match="HW111"):
+        without_lines(parts, listed(tmp_path, "5,a", head="row,label"))
+    with pytest.raises(DataError, match="HW101"):
+        without_lines(parts, str(tmp_path / "nothing.csv"))

@@ -1,0 +1,31 @@
+"""Texts that are nearly the same find each other, as a comparison of all of them does."""
+
+import random
+
+from headwise.data.near import ENOUGH, _common, _runs, near_texts, words_of
+
+
+def test_as_a_comparison_of_all():
+    chance = random.Random(0)
+    words = [f"w{n}" for n in range(400)]
+    texts = [" ".join(chance.choices(words, k=30)) for _ in range(60)]
+    for number in range(40):  # one or two words of a copy are others
+        own = texts[number].split()
+        for _ in range(chance.randint(0, 2)):
+            own[chance.randrange(len(own))] = chance.choice(words)
+        texts.append(" ".join(own))
+    texts += ["short text", "Short  text!", "", ""]
+    plain = [words_of(text) for text in texts]
+    found = near_texts(plain)
+    for one, own in enumerate(plain):
+        near = [
+            other
+            for other, text in enumerate(plain)
+            if other != one and own and (text == own or _near(own, text))
+        ]
+        assert sorted(found.get(one, [])) == near
+
+
+def _near(one: str, other: str) -> bool:
+    runs = _runs(one), _runs(other)
+    return min(map(len, runs)) > 0 and _common(*runs) >= ENOUGH

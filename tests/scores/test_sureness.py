@@ -1,0 +1,62 @@
+"""How sure is sure enough, beside a count over all items."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwise.errors import ConfigError
+from headwise.scores.sureness import LEAST, Sureness, least_sure
+
+ITEMS = st.lists(
+    st.tuples(st.sampled_from([0.3, 0.5, 0.6, 0.8, 0.95]), st.booleans()), min_size=1, max_size=40
+)
+
+
+@given(ITEMS, st.sampled_from([0.5, 0.75, 0.9, 1.0]))
+def test_the_least_probability_is_that_of_a_plain_count(items, precision):
+    sure, right = (np.array(own) for own in zip(*items, strict=True))
+    found = Sureness.of(sure, right, len(items))
+    good = [p for p in set(sure) if (sure >= p).sum() >= LEAST and right[sure >= p].mean() >= precision]
+    place = found.least(precision)
+    assert (None if place is None else found.probability[place]) == (min(good) if good else None)
+
+
+@given(ITEMS)
+def test_saved_is_read(items):
+    sure, right = (np.array(own) for own in zip(*items, strict=True))
+    found = Sureness.of(sure, right)
+    again = Sureness.from_json(found.to_json())
+    assert again is not None
+    assert again.to_json() == found.to_json()
+    assert found.answered[-1] == len(items)
+    assert found.right[-1] == right.sum()
+
+
+def test_of_many_items_some_places_are_kept():
+    sure = np.linspace(0.5, 1.0, 5_000)
+    found = Sureness.of(sure, np.arange(5_000) % 5_000 > 2_000)
+    assert len(found.answered) == 100
+    assert found.answered[-1] == 5_000
+    assert found.probability[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], {}, {"probability": [1]}, {"probability": "x", "answered": 1, "right": 2}]
+)
+def test_what_a_folder_says_is_not_believed(kept):
+    assert Sureness.from_json(kept) is None
+    with pytest.raises(ConfigError, match="train anew"):
+        least_sure("precision=0.9", kept)
+
+
+def test_what_is_asked():
+    kept = Sureness.of(np.linspace(1, 0.5, 20), np.arange(20) < 10).to_json()
+    assert least_sure("0.9", None) == 0.9
+    assert least_sure("precision=0.8", kept) == pytest.approx(kept["probability"][11])
+    for wrong in ("0", "1.2", "nan", "recall=0.9", "often"):
+        with pytest.raises(ConfigError, match="expected a probability"):
+            least_sure(wrong, kept)
+    bad = Sureness.of(np.linspace(1, 0.5, 20), np.arange(20) % 2 > 0).to_json()
+    with pytest.raises(ConfigError, match="ask for less"):
+        least_sure("precision=0.9", bad)
