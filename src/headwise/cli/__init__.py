@@ -23,6 +23,8 @@ COMMANDS = {
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
+    "curve": "Say what more texts are worth.",
+    "suggest": "Choose the texts to label next.",
     "noise": "Rank the labels of a file that are likely to be wrong.",
     "priors": "List the priors that an attention head may have.",
     "probe": "Show how far the heads of an encoder look.",

@@ -1,0 +1,58 @@
+"""How often the sure are right: `headwise predict --unsure precision=...` on texts that nobody has seen.
+
+    python benchmarks/unsure.py helpdesk/0 emotion sst2 banking77
+
+The threshold is found on what was held out of the training texts (the linear expert out of fold, at most
+3,000 texts), as a model folder keeps it, and used on the test texts: the share that is answered, and the
+share of it that is right. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+"""
+
+import json
+import sys
+
+import numpy as np
+from scipy.special import softmax
+
+from default_sets import load
+from headwise.errors import ConfigError
+from headwise.features.bases.choice import AUTO, choose_base
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear.text_fit import fit_linear
+from headwise.scores.sureness import Sureness, least_sure
+from headwise.train.fit import label_names
+
+MOST = 3_000
+WANTED = (0.9, 0.95, 0.98)
+
+
+def main() -> None:
+    read = get_tokenizer("penn").words
+    for name in sys.argv[1:]:
+        data = load(name)
+        names = label_names(data.train.labels)
+        some = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
+        parts = data.train.take(some), data.test
+        targets = [np.array([names.index(label) for label in part.labels]) for part in parts]
+        words = [[read(text) for text in part.items] for part in parts]
+        base, _ = choose_base(AUTO, words[0])
+        dense = [None if base is None else base.texts(own) for own in words]
+        fitted = fit_linear(list(parts[0].items), targets[0], len(names), dense=dense[0])
+        scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
+        chances = [softmax(own.astype(np.float64), axis=1) for own in scores]
+        sure = [own.max(axis=1) for own in chances]
+        right = [own.argmax(axis=1) == true for own, true in zip(chances, targets, strict=True)]
+        kept = Sureness.of(sure[0], right[0]).to_json()
+        print(json.dumps({"set": name, "held": len(some), "right": float(right[1].mean())}))
+        for wanted in WANTED:
+            try:
+                least = least_sure(f"precision={wanted}", kept)
+            except ConfigError as error:
+                print(json.dumps({"set": name, "wanted": wanted, "error": str(error)}))
+                continue
+            own = sure[1] >= least
+            found = {"answered": float(own.mean()), "right": float(right[1][own].mean())}
+            print(json.dumps({"set": name, "wanted": wanted, "from": least, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

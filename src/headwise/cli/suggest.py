@@ -1,0 +1,90 @@
+"""`headwise suggest`: which texts to label next."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headwise.cli.console import note
+from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.verbs.suggest import Suggestion
+
+_FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+
+
+def suggest(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    count: Annotated[int, Parameter(alias="-n")] = 100,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data", {"label_columns", "probability_columns"}) = None,
+) -> int:
+    """Choose the texts to label next.
+
+    They are those that the model is in doubt of and that are unlike each other. Every record of them has
+    an empty label, to be filled in, and what the model would guess; then it can be trained on beside the
+    other texts.
+
+    Args:
+        model: Folder of the model.
+        file: Texts without labels, compressed or not; "-" is standard input.
+        count: How many to choose.
+        output: File for them, the worthiest first: .csv, .tsv or .jsonl. Standard output by default.
+        overwrite: Replace an output that exists.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    from headwise.cli.predict import check_file
+    from headwise.predictions.file import choose_form, open_output  # with these comes torch
+    from headwise.verbs.predict import check_output
+    from headwise.verbs.suggest import suggest_file
+
+    check_file(model, file, "suggest")
+    form = choose_form(output, None, _FORMS, "csv")
+    if output is not None:
+        check_output(output, file, resume=False, overwrite=overwrite)
+    keep_freed_memory()
+    label = given(read).get("label_column", "label")
+    how = {"label": label, "pipeline": pipeline, "device": device, "reading": given(read)}
+    found = suggest_file(model, file, count, **how, listener=Terminal())
+    with open_output(output) as target:
+        target.write(_written(found, form, label).encode("utf-8", "surrogatepass"))
+    if output is not None:
+        note(f"{len(found):,} texts to label are in {output}: fill in the column {label!r}")
+    return 0
+
+
+def _written(found: Sequence["Suggestion"], form: str, label: str) -> str:
+    """The records, with their own fields, an empty `label` and the guess."""
+    from headwise.data.formats.jsonl import as_text
+    from headwise.predictions.file import free_name, json_text
+
+    fields = dict.fromkeys(name for own in found for name in own.row.fields)
+    guess = free_name("guess", {*fields, label})
+    records = [{**own.row.fields, label: "", guess: own.guess} for own in found]
+    if form == "jsonl":
+        return "".join(json_text(record) + "\n" for record in records)
+    names, out = list(dict.fromkeys([*fields, label, guess])), io.StringIO()
+    table = csv.writer(out, lineterminator="\n", delimiter="\t" if form == "tsv" else ",")
+    table.writerows([names, *([as_text(record.get(name)) for name in names] for record in records)])
+    return out.getvalue()

@@ -1,0 +1,70 @@
+"""A learning curve as a picture: what was measured, the power law through it, and where it may go."""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.scores.power_law import PowerLaw
+
+_WIDE, _HIGH, _LEFT, _TOP = 480, 260, 56, 34
+_COLOUR = "#2f74d0"
+
+
+def curve_figure(
+    title: str, sizes: NDArray[np.int64], accuracy: NDArray[np.float64], law: PowerLaw, most: float
+) -> str:
+    """The source of an SVG.
+
+    Args:
+        title: Of the picture.
+        sizes: Texts that were trained on, `[sizes]`.
+        accuracy: Of these models, `[seeds, sizes]`.
+        law: Through their errors.
+        most: Texts up to which the curve is drawn.
+    """
+    places = np.geomspace(sizes.min(), most, 60)
+    middle, low, high = 1 - np.array([law.error(place) for place in places]).T
+    bottom = np.floor(20 * min(accuracy.min(), middle.min())) / 20
+    top = min(np.ceil(20 * max(accuracy.max(), low.max(), high.max())) / 20, 1.0)
+
+    def x(texts: float) -> float:
+        return _LEFT + _WIDE * float(np.log(texts / sizes.min()) / np.log(most / sizes.min()))
+
+    def y(share: float) -> float:
+        return _TOP + _HIGH * float(1 - (share - bottom) / ((top - bottom) or 1))
+
+    def line(values: Sequence[float], texts: Sequence[float]) -> str:
+        return " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(texts, values, strict=True))
+
+    band = f"{line(low, places)} {line(high[::-1], places[::-1])}"
+    parts = [f'<polygon points="{band}" fill="{_COLOUR}" opacity=".18"/>']
+    parts += [
+        f'<path d="M{_LEFT} {y(share):.1f}H{_LEFT + _WIDE}" stroke="currentColor" opacity=".15"/>'
+        f'<text x="{_LEFT - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:.1f} %</text>'
+        for share in np.linspace(bottom, top, 5)
+    ]
+    parts += [
+        f'<text x="{x(texts):.1f}" y="{_TOP + _HIGH + 16}" text-anchor="middle">{texts:,.0f}</text>'
+        for texts in np.geomspace(sizes.min(), most, 5)
+    ]
+    now = x(law.texts)
+    parts.append(
+        f'<path d="M{now:.1f} {_TOP}V{_TOP + _HIGH}" stroke="currentColor" stroke-dasharray="2 4"/>'
+        f'<text x="{now - 4:.1f}" y="{_TOP + _HIGH - 6}" text-anchor="end">the file</text>'
+        f'<polyline points="{line(middle, places)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>'
+    )
+    for own in accuracy:
+        parts += [
+            f'<circle cx="{x(size):.1f}" cy="{y(value):.1f}" r="2" fill="currentColor" opacity=".45"/>'
+            for size, value in zip(sizes, own, strict=True)
+        ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_LEFT + _WIDE + 24} {_TOP + _HIGH + 44}" '
+        'font-family="system-ui, sans-serif" font-size="11" role="img">'
+        f"<title>{escape(title)}</title>"
+        f'<text x="8" y="18" font-size="13">{escape(title)}</text>{"".join(parts)}'
+        f'<text x="{_LEFT + _WIDE / 2}" y="{_TOP + _HIGH + 36}" text-anchor="middle">texts to train on; '
+        "dots: models, line: power law, band: its 95 % interval</text></svg>\n"
+    )

@@ -1,0 +1,49 @@
+"""A power law through errors: what is known is found, what is not stays open."""
+
+import numpy as np
+import pytest
+
+from headwise.scores.power_law import fit_power_law
+
+SIZES = np.array([100, 141, 200, 283, 400, 566, 800])
+
+
+def errors(level: float, share: float, speed: float, seeds: int = 5, noise: float = 0.0, seed: int = 0):
+    """Of a law with 1,000 texts now; noise is larger for fewer texts, and each seed has its offset."""
+    chance = np.random.default_rng(seed)
+    law = level * (1 - share + share * (SIZES / 1000) ** -speed)
+    own = noise * np.sqrt(800 / SIZES) * chance.standard_normal((seeds, len(SIZES)))
+    return law + own + noise * chance.standard_normal((seeds, 1))
+
+
+def gain(level: float, share: float, speed: float, more: int) -> float:
+    return level * share * (1 - (1 + more / 1000) ** -speed)
+
+
+def test_without_noise_the_gain_is_found():
+    law = fit_power_law(SIZES, errors(0.2, 0.8, 0.5), 1000)
+    middle, low, high = law.gain(1000)
+    assert low < gain(0.2, 0.8, 0.5, 1000) < high
+    assert middle == pytest.approx(gain(0.2, 0.8, 0.5, 1000), abs=0.004)
+    assert law.error(1000)[0] == pytest.approx(0.2, abs=0.004)
+
+
+def test_the_interval_holds_the_truth():
+    chance, held, cases = np.random.default_rng(1), 0, 200
+    for case in range(cases):
+        level, share, speed = chance.uniform(0.05, 0.5), chance.uniform(0.2, 1), chance.uniform(0.15, 0.9)
+        law = fit_power_law(SIZES, errors(level, share, speed, noise=0.01, seed=case), 1000)
+        _, low, high = law.gain(1000)
+        held += low <= gain(level, share, speed, 1000) <= high
+    assert held >= 0.9 * cases
+
+
+def test_more_texts_never_harm_and_more_noise_is_less_sure():
+    clear, dim = (fit_power_law(SIZES, errors(0.3, 0.7, 0.4, noise=own), 1000) for own in (0.001, 0.06))
+    width = [own.gain(1000)[2] - own.gain(1000)[1] for own in (clear, dim)]
+    assert width[1] > 2 * width[0]
+    gains = [clear.gain(more)[0] for more in (0, 10, 100, 1000, 10_000)]
+    assert gains == sorted(gains)
+    assert gains[0] == 0
+    again = fit_power_law(SIZES, errors(0.3, 0.7, 0.4, noise=0.001), 1000)
+    assert np.array_equal(again.level, clear.level)
