@@ -50,7 +50,8 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 	$(BIN)/python benchmarks/english_base.py --output build/english --work build/english-work --resume
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (300); goes on where it was, in build/fuzz
-	$(BIN)/python fuzz/fuzz.py --seconds $(or $(SECONDS),300) --folder build/fuzz
+	$(BIN)/python fuzz/fuzz.py data --seconds $(or $(SECONDS),300)
+	$(BIN)/python fuzz/fuzz.py models --seconds $(or $(SECONDS),300)
 
 faults: $(STAMP)  ## Kill trainings and predictions of every task for SECONDS (300), resume them and compare bits
 	$(BIN)/python fuzz/faults.py --seconds $(or $(SECONDS),300) --folder build/faults

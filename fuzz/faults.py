@@ -4,11 +4,11 @@
 
 A process kills itself at the so-many-th file that it opens, renames, makes or removes, or after a while.
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
-stopped.
+stopped. All processes are forks of this one, which has imported what they need. Each session adds a line to
+benchmarks/results/faults.jsonl.
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import random
@@ -16,31 +16,45 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import headwise.cli.predict
 import headwise.cli.train  # noqa: F401 - here, so that children need not import it
-from campaign import until
+from campaign import MEMORY, add_result, until
 from headwise.attention import compiled
 from headwise.cli import main as command
+from readers import quietly
+from tasks import rows_of_tasks
 
-ROOT = Path(__file__).parents[1]
 WATCHED = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"}
+KILLS = 12  # of a run, at most
 
 
-def rows_of_tasks() -> Any:
-    """The rows of the contract test: small data of every task, and flags for a training of a second."""
-    place = ROOT / "tests" / "cli" / "contract" / "conftest.py"
-    found = importlib.util.spec_from_file_location("contract", place)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules["contract"] = module
-    found.loader.exec_module(module)
-    return module.ROWS
+class Watch:
+    """Counts how many files in a folder this process touches, and kills it at one of them."""
+
+    def __init__(self) -> None:
+        self.folder, self.touched, self.last = "", 0, 0
+        sys.addaudithook(self._hear)
+
+    def begin(self, folder: Path, last: int = 0) -> None:
+        """Count from here on; at the `last` one kill."""
+        self.folder, self.touched, self.last = str(folder), 0, last
+
+    def _hear(self, event: str, values: tuple[Any, ...]) -> None:
+        if event in WATCHED and self.folder and self.folder in str(values[0]):
+            self.touched += 1
+            if self.touched == self.last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+WATCH = Watch()
 
 
 def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0.0) -> int:
@@ -52,16 +66,7 @@ def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0
         log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         for number in (1, 2):
             os.dup2(log, number)
-        left = touches
-
-        def hook(event: str, values: tuple[Any, ...]) -> None:
-            nonlocal left
-            if event in WATCHED and left and str(folder) in str(values[0]):
-                left -= 1
-                if not left:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(hook)
+        WATCH.begin(folder, touches)
         if seconds:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -75,75 +80,80 @@ def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0
     return -9 if code == -signal.SIGALRM else code
 
 
-def attack(arguments: list[str], folder: Path, chance: random.Random) -> tuple[int, str]:
-    """Kill a command again and again, then let it end; how often it was killed, and what went wrong."""
-    kills = 0
-    for number in range(6):
-        by_touch = chance.random() < 0.7
-        how: Any = {"touches": chance.randint(1, 60)} if by_touch else {"seconds": 2 * chance.random()}
-        again = ["--resume"] if number else []
-        code = run([*arguments, *again], folder, **({} if number == 5 else how))
-        kills += code == -9
-        if code == 0:
-            return kills, ""
-        if code != -9:
-            return kills, f"exit code {code} of {' '.join([*arguments, *again])}: {_last(folder)}"
-    return kills, "it did not end"
+@dataclass(frozen=True)
+class Target:
+    """A command that is killed.
+
+    Attributes:
+        name: `train` or `predict`, and the task.
+        command: The command.
+        folder: Where it works.
+        result: The file that it ends with, and that is compared.
+        output: What it is told to write to.
+        whole: The file as it should be.
+        seconds: How long the command takes.
+        touches: How many files it touches.
+    """
+
+    name: str
+    command: list[str]
+    folder: Path
+    output: Path
+    result: Path
+    whole: bytes
+    seconds: float
+    touches: int
+
+    def attack(self, chance: random.Random) -> tuple[int, str]:
+        """Kill it again and again, then let it end; how often it was killed, and what went wrong."""
+        arguments, kills, code = [*self.command, "--output", str(self.output)], 0, -9
+        (self.folder / "log").unlink(missing_ok=True)
+        while code == -9:
+            how: Any = {"touches": chance.randint(1, self.touches)}
+            if self.touches < 20 or chance.random() < 0.3:  # a prediction opens its file once
+                how = {"seconds": 1e-3 + 1.2 * self.seconds * chance.random()}
+            code = run(arguments, self.folder, **({} if kills == KILLS else how))
+            kills += code == -9
+            arguments = [*self.command, "--output", str(self.output), "--resume"]
+        problem = ""
+        if code:
+            problem = f"exit code {code} of {' '.join(arguments)}: {last(self.folder)}"
+        elif self.result.read_bytes() != self.whole:
+            problem = "other bits"
+        elif (self.output / "training").exists():
+            problem = "the state is left behind"
+        shutil.rmtree(self.output) if self.output.is_dir() else self.output.unlink(missing_ok=True)
+        return kills, problem
 
 
-def _last(folder: Path) -> str:
+def last(folder: Path) -> str:
+    """The end of what its commands have said."""
     return (folder / "log").read_text(errors="replace")[-600:]
 
 
-def campaign(
-    tasks: dict[str, Any], folder: Path, chance: random.Random, more: Any, found: Counter[str]
-) -> list[str]:
-    """Rounds over the tasks until time is over."""
-    wrong: list[str] = []
-    whole: dict[str, tuple[Path, bytes, bytes]] = {}
-    while more():
-        for task, row in tasks.items():
-            if not more():
-                break
-            place = folder / task
-            if task not in whole:
-                place.mkdir()
-                for name, count in (("train", 80), ("test", 24)):
-                    (place / f"{name}{row.suffix}").write_text(row.make(count, len(name)))
-            test = f"{place}/test{row.suffix}"
-            train = ["train", f"{place}/train{row.suffix}", "--task", task, "--test", test]
-            train += [*row.flags.split(), "--checkpoint-seconds", "0"]
-            predict = ["predict", f"{place}/whole", test]
-            output = row.outputs[0] if row.outputs else ""
-            if task not in whole:
-                code = run([*train, "--output", f"{place}/whole"], place)
-                code = code or (output and run([*predict, "--output", f"{place}/whole{output}"], place))
-                if code:
-                    wrong.append(f"{task}: {_last(place)}")
-                    continue
-                weights = (place / "whole" / "model.safetensors").read_bytes()
-                whole[task] = (place, weights, (place / f"whole{output}").read_bytes() if output else b"")
-            (place / "log").unlink(missing_ok=True)
-            kills, problem = attack([*train, "--output", f"{place}/model"], place, chance)
-            found[f"train {task}: kills"] += kills
-            found[f"train {task}: runs"] += 1
-            if not problem and (place / "model" / "model.safetensors").read_bytes() != whole[task][1]:
-                problem = "other weights"
-            if not problem and (place / "model" / "training").exists():
-                problem = "the state is left behind"
-            if problem:
-                wrong.append(f"train {task}: {problem}")
-            shutil.rmtree(place / "model", ignore_errors=True)
-            if output:
-                kills, problem = attack([*predict, "--output", f"{place}/again{output}"], place, chance)
-                found[f"predict {task}: kills"] += kills
-                found[f"predict {task}: runs"] += 1
-                if not problem and (place / f"again{output}").read_bytes() != whole[task][2]:
-                    problem = "other predictions"
-                if problem:
-                    wrong.append(f"predict {task}: {problem}")
-                (place / f"again{output}").unlink(missing_ok=True)
-    return wrong
+def targets(task: str, row: Any, folder: Path) -> list[Target]:
+    """The training and the prediction of a task, which are run once without being stopped: in this process,
+    so that its forks have all that they import."""
+    folder.mkdir()
+    for name, count in (("train", 80), ("test", 24), ("new", 3_000)):
+        (folder / f"{name}{row.suffix}").write_text(row.make(count, len(name)))
+    test, flags = f"{folder}/test{row.suffix}", [*row.flags.split(), "--checkpoint-seconds", "0"]
+    train = ["train", f"{folder}/train{row.suffix}", "--task", task, "--test", test, *flags]
+    predict = ["predict", f"{folder}/whole", f"{folder}/new{row.suffix}"]
+    asked = [("train", train, "", "model.safetensors")]
+    asked += [("predict", predict, suffix, "") for suffix in row.outputs]
+    found = []
+    for name, arguments, suffix, file in asked:
+        whole, output = folder / f"whole{suffix}", folder / f"again{suffix}"
+        WATCH.begin(folder)
+        began = time.monotonic()
+        if quietly([*arguments, "--output", str(whole)]):
+            raise RuntimeError(f"{name} {task} failed")
+        touches = WATCH.touched
+        content, seconds = (whole / file).read_bytes(), time.monotonic() - began
+        result = output / file if file else output
+        found.append(Target(f"{name} {task}", arguments, folder, output, result, content, seconds, touches))
+    return found
 
 
 def main() -> None:
@@ -155,24 +165,36 @@ def main() -> None:
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     state = asked.folder / "state.json"
-    kept = json.loads(state.read_text()) if state.exists() else {"sessions": 0, "found": {}, "wrong": []}
+    kept = json.loads(state.read_text()) if state.exists() else {"sessions": 0, "found": {}, "wrong": {}}
     kept["sessions"] += 1
     seed = kept["sessions"] if asked.seed is None else asked.seed
     print(f"session {kept['sessions']}, seed {seed}", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for library in (compiled.BANDED, compiled.EDGES):
         compiled.prepare(library)
-    tasks = {name: row for name, row in rows_of_tasks().items() if not asked.tasks or name in asked.tasks}
-    found = Counter[str](kept["found"])
-    with tempfile.TemporaryDirectory() as name:
-        wrong = campaign(tasks, Path(name), random.Random(seed), until(asked.seconds), found)
-    kept |= {"found": dict(found), "wrong": [*kept["wrong"], *wrong]}
+    rows = {name: row for name, row in rows_of_tasks().items() if not asked.tasks or name in asked.tasks}
+    chance, more, began = random.Random(seed), until(asked.seconds), time.monotonic()
+    found, wrong = Counter[str](), Counter[str]()
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name, suppress(KeyboardInterrupt):
+        all_targets = [own for task, row in rows.items() for own in targets(task, row, Path(name) / task)]
+        while more():
+            for target in all_targets:
+                if not more():
+                    break
+                kills, problem = target.attack(chance)
+                found[f"{target.name}: kills"] += kills
+                found[f"{target.name}: runs"] += 1
+                if problem:
+                    wrong[f"{target.name}: {problem}"] += 1
+                    print(f"WRONG {target.name}: {problem}", flush=True)
+    add_result("faults", seed, time.monotonic() - began, found, wrong)
+    found, wrong = found + Counter(kept["found"]), wrong + Counter(kept["wrong"])
+    kept |= {"found": dict(found), "wrong": dict(wrong)}
     state.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
     print("\n".join(f"{what:32} {count:>8,}" for what, count in sorted(found.items())))
-    print("\n".join(f"WRONG {own}" for own in kept["wrong"]))
-    print(
-        f"{sum(n for what, n in found.items() if 'kills' in what):,} kills, {len(kept['wrong'])} failures"
-    )
-    raise SystemExit(bool(kept["wrong"]))
+    print("\n".join(f"WRONG {count:,} times {own}" for own, count in wrong.items()))
+    print(f"{sum(n for what, n in found.items() if 'kills' in what):,} kills, {len(wrong)} failures")
+    raise SystemExit(bool(wrong))
 
 
 if __name__ == "__main__":

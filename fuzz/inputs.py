@@ -3,33 +3,58 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import random
 import zipfile
+from typing import Any
 
-TEXTS = "text,label\n" + "".join(f"a text number {n},{'ab'[n % 2]}\n" for n in range(60))
-CONLL = "".join(f"word{n} {'B-X' if n % 3 else 'O'}\n" + ("\n" if n % 5 == 4 else "") for n in range(60))
-CONLLU = "".join(
-    f"# sent_id = {n}\n1\tA\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\tb\tb\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
-    for n in range(20)
-)
+import numpy as np
+
+ROWS = range(12)
+LONGEST = 1 << 16  # bytes of an input, most often
+
+
+def lines(form: str, head: str = "") -> bytes:
+    """Records by their form, in which n is a number and c is a or b."""
+    return (head + "".join(form.format(n=n, c="ab"[n % 2]) for n in ROWS)).encode()
+
+
+def _array() -> bytes:
+    out = io.BytesIO()
+    np.save(out, np.arange(24, dtype=np.float32).reshape(12, 2))
+    return out.getvalue()
+
+
 SEEDS: dict[str, bytes] = {
-    "csv": TEXTS.encode(),
-    "tsv": TEXTS.replace(",", "\t").encode(),
-    "jsonl": "".join(f'{{"text": "a text {n}", "label": "{"ab"[n % 2]}"}}\n' for n in range(40)).encode(),
-    "sets": ("text,labels\n" + "".join(f"text {n},a|{'bc'[n % 2]}\n" for n in range(40))).encode(),
-    "fasttext": "".join(f"__label__{'ab'[n % 2]} some text {n}\n" for n in range(40)).encode(),
-    "trees": "".join(f"({n % 5} (2 good) (2 film{n}))\n" for n in range(40)).encode(),
-    "pairs": ("sentence1,sentence2,label\n" + "".join(f"one {n},two {n},x\n" for n in range(40))).encode(),
-    "bags": (
-        "bag,x1,x2,label\n" + "".join(f"m{n // 2},{n},{-n}.5,{n // 2 % 2}\n" for n in range(40))
-    ).encode(),
-    "conll": CONLL.encode(),
-    "conllu": CONLLU.encode(),
-    "slashed": "".join(f"the/DT film/NN was/VBD {n}/CD\n" for n in range(30)).encode(),
-    "utf-16": TEXTS.encode("utf-16"),
-    "vectors": "".join(f"w{n} {n} {n + 0.5} -{n}e-3\n" for n in range(40)).encode(),
+    "csv": lines("a text number {n},{c}\n", "text,label\n"),
+    "quoted": lines('"say ""{n}"",\n{c}",{c}\n', "text,label\n"),
+    "tsv": lines("a text number {n}\t{c}\n", "text\tlabel\n"),
+    "jsonl": lines('{{"text": "a text {n}", "label": "{c}"}}\n'),
+    "sets": lines("text {n},a|{c}c\n", "text,labels\n"),
+    "lists": lines('{{"text": "a text {n}", "labels": ["x", "{c}"]}}\n'),
+    "flags": lines("text {n},1,0,{n}\n", "text,good,bad,other\n").replace(b",10\n", b",1\n"),
+    "soft": lines("text {n},0.25,0.75\n", "text,probability:a,probability:b\n"),
+    "fasttext": lines("__label__{c} some text {n}\n"),
+    "label-text": lines("{c}\tsome text {n}\n"),
+    "sentiment": lines("(3 (2 good) (2 film{n}))\n"),
+    "numbers": lines("a text {n},{n}.5\n", "text,score\n"),
+    "pairs": lines("one {n},two {n},{c}\n", "sentence1,sentence2,label\n"),
+    "scores": lines("one {n},two {n},{n}.5\n", "sentence1,sentence2,score\n"),
+    "bags": lines("m{n},{n},-{n}.5,{c}\n", "bag,x1,x2,label\n"),
+    "conll": lines("word{n} B-X\nof I-X\nit O\n\n"),
+    "conllu": lines(
+        "# sent_id = {n}\n1\tA\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\t{c}\tb\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+    ),
+    "slashed": lines("the/DT film/NN was/VBD {n}/CD\n"),
+    "spread": lines("[ the/DT film/NN ]\nwas/VBD {n}/CD ./.\n=====\n"),
+    "trees": lines("( (S (NP (PRP it{n})) (VP (VBZ works)) (. .)))\n"),
+    "utf-16": lines("a text number {n},{c}\n", "text,label\n").decode().encode("utf-16"),
+    "vectors": lines("w{n} {n} {n}.5 -{n}e-3\n"),
     "word2vec": b"3 2\na 1 2\nb 3 4\nc 5 6\n",
+    "array": _array(),
+    "recipe": b'[model]\nreadout = "max"\n[encoder]\nname = "bilstm"\nwidth = 8\n[train]\nepochs = 2\n'
+    b'learning_rate = 1e-3\n[words]\nvector_size = 8\n[data]\ntext_column = "text"\n',
 }
 PIECES = (
     *(
@@ -61,12 +86,17 @@ PIECES = (
         b"{}",
         b"\\ud800",
     ),
+    *(b"0", b"true", b"1.5", b"(2 ", b"(NN x)", b"\n\n", b"! ", b"PK\x03\x04", b"\x1f\x8b\x08", b"../x"),
+)
+STRANGE: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e-320, 1e308, 10**40, 2**31, 2**63, "", " ", "a", "nan"),
+    *([], {}, [[]], {"": {}}, [None], ["a", "a"], [1, 2], "\0", "\ud800", "x" * 3000, list(range(500))),
 )
 
 
 def packed(data: bytes, chance: random.Random) -> bytes:
     """Perhaps as an archive."""
-    kind = chance.randrange(10)
+    kind = chance.randrange(40)
     if kind == 0:
         return gzip.compress(data, 1)
     if kind == 1:
@@ -97,10 +127,41 @@ def damaged(data: bytes, chance: random.Random, other: bytes = b"") -> bytes:
             case 3:
                 found[at:at] = found[at : at + size] * chance.choice([1, 2, 50])
             case 4:
-                found[at : at + size] = chance.choice(PIECES) * chance.choice([1, 2, 500])
+                found[at : at + size] = chance.choice(PIECES) * chance.choice([1, 1, 1, 2, 500])
             case 5:
                 del found[at:]
             case _:
                 start = chance.randrange(len(other) + 1)
                 found[at:at] = other[start : start + size]
-    return bytes(found[: 1 << 20])
+    return bytes(found[: LONGEST << 4 * (chance.random() < 0.01)])
+
+
+def altered(data: bytes, chance: random.Random) -> bytes:
+    """JSON of which a few values, anywhere, are others, or gone, or have other names."""
+    tree: Any = {"": json.loads(data)}
+    for _ in range(chance.choice([1, 1, 2, 4])):
+        inner: Any = tree
+        while True:
+            keys = [*inner] if isinstance(inner, dict) else range(len(inner))
+            key = chance.choice(keys)
+            deeper: Any = inner[key]
+            if (
+                not isinstance(deeper, dict | list)
+                or not deeper
+                or (inner is not tree and chance.random() < 0.2)
+            ):
+                break
+            inner = deeper
+        way = chance.random()
+        if way < 0.15 and inner is not tree:
+            del inner[key]
+            if not tree[""]:
+                break
+        elif way < 0.25 and isinstance(inner, dict) and inner is not tree:
+            inner[str(chance.choice(STRANGE))] = inner.pop(key)
+        elif way < 0.6 and type(deeper) in (int, float):
+            number: Any = deeper
+            inner[key] = chance.choice([-number, number + 1, number - 1, number * 1000, number / 7])
+        else:
+            inner[key] = chance.choice(STRANGE)
+    return json.dumps(tree[""]).encode()

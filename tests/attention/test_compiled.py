@@ -76,10 +76,20 @@ def test_the_environment_says_otherwise(machine, monkeypatch, mode, then):
 
 
 def test_a_run_that_began_without_goes_on_without(machine):
-    compiled.follow({compiled.BANDED: False})
     with compiled.waiting():
-        assert isinstance(compiled.kernels(), str)
+        compiled.follow({compiled.BANDED: False})
+        with compiled.waiting():
+            assert isinstance(compiled.kernels(), str)
     assert machine == []
+    with compiled.waiting():  # the next run of this process is another one
+        assert isinstance(compiled.kernels(), ModuleType)
+
+
+def test_what_could_not_be_had_before_is_tried_again_by_who_waits(machine, monkeypatch):
+    monkeypatch.setitem(compiled._decisions, compiled.BANDED, "no process could be started")
+    assert isinstance(compiled.kernels(), str)
+    with compiled.waiting():
+        assert isinstance(compiled.kernels(), ModuleType)
 
 
 def test_a_run_that_began_with_them_says_where_they_cannot_be_had(machine, monkeypatch, caplog):
@@ -88,6 +98,13 @@ def test_a_run_that_began_with_them_says_where_they_cannot_be_had(machine, monke
     [told] = caplog.messages
     assert "(banded), which cannot be had here: Numba cannot be imported; so it goes on without" in told
     assert isinstance(compiled.kernels(), str)
+
+
+def test_a_process_that_did_without_for_a_while_has_its_kernels_again(monkeypatch):
+    kernels = compiled.prepare()
+    monkeypatch.setattr(compiled, "_decisions", {compiled.BANDED: "the run began without it"})
+    with compiled.waiting():
+        assert compiled.kernels() is kernels
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere nobody asks whether a process lives")

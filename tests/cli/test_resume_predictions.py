@@ -12,6 +12,8 @@ from headwise.attention import compiled
 from headwise.data.rows import Row
 from headwise.predictions import resume
 from headwise.predictions.resume import cut_chunks
+from headwise.store.lock import locked_file
+from headwise.verbs import predict
 
 
 @pytest.fixture
@@ -157,8 +159,6 @@ def test_killed(run, fork, model, table, tmp_path, times):
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    size = out.stat().st_size
-    assert 0 < size < len(content)
     assert run("predict", model, "in.csv", "-o", "out.csv", "--resume")[0] == 0
     assert out.read_bytes() == content, compiled.describe()  # without kernels the last digits differ
 
@@ -174,6 +174,33 @@ def test_stopped_with_control_c(spawn, model, table, tmp_path):
     assert process.returncode == 130
     assert b"texts; the same command with --resume" in err
     assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("how", ["--resume", "--overwrite"])
+def test_two_processes_do_not_write_to_one_file(run, fork, model, table, tmp_path, how):
+    table(tmp_path / "in.csv", 20)
+    assert run("predict", model, "in.csv", "-o", "out.csv")[0] == 0
+    content = (tmp_path / "out.csv").read_bytes()
+    with locked_file(tmp_path / "out.csv"):
+        process = fork("predict", model, "in.csv", "-o", "out.csv", how)
+        said = process.communicate()[1].decode()
+    assert process.returncode == 2
+    assert "[HW606] out.csv: another process is writing to it" in said
+    assert (tmp_path / "out.csv").read_bytes() == content
+
+
+def test_what_another_has_written_by_now_stays(run, model, table, tmp_path, monkeypatch):
+    table(tmp_path / "in.csv", 5)
+    opened = predict.open_model
+
+    def slow(*own):
+        (tmp_path / "out.csv").write_text("of another process")
+        return opened(*own)
+
+    monkeypatch.setattr(predict, "open_model", slow)
+    code, _, err = run("predict", model, "in.csv", "-o", "out.csv")
+    assert (code, "[HW601]" in err) == (2, True)
+    assert (tmp_path / "out.csv").read_text() == "of another process"
 
 
 def test_a_file_of_predictions_waits_for_the_kernels(run, model, table, tmp_path, monkeypatch):

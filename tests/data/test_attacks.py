@@ -15,8 +15,8 @@ import pytest
 
 from headwise.data.compression import XZ_MEMORY
 from headwise.data.head import read_head
-from headwise.data.kinds import KINDS
-from headwise.data.options import ReadOptions
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.options import LabelSetOptions, ReadOptions
 from headwise.data.read import read_examples
 from headwise.data.stream_options import StreamOptions
 from headwise.errors import ConfigError, HeadwiseError
@@ -86,6 +86,35 @@ def test_offsets_of_a_zip_that_point_nowhere(tmp_path):
     (tmp_path / "a.zip").write_bytes(data)
     refused(str(tmp_path / "a.zip"), "HW102", "HW104")
     refused(f"{tmp_path}/a.zip!data.csv", "HW104")
+
+
+def test_a_member_without_a_name(tmp_path):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a", TABLE)
+    (tmp_path / "a.zip").write_bytes(archive.getvalue().replace(b"aPK", b"\0PK"))  # in the list of members
+    refused(str(tmp_path / "a.zip"), "HW104")
+
+
+DIGITS = "9" * 5000
+
+
+def test_numbers_that_python_does_not_read(tmp_path):
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    refused(str(tmp_path / "a.csv"), "HW111", text_column=DIGITS)
+    (tmp_path / "a.conll").write_text(f"It PRP 2\nworks VBZ {DIGITS}\n\n" * 5)
+    with suppress(HeadwiseError):
+        KINDS["tag"].read(str(tmp_path / "a.conll"))
+    (tmp_path / "a.csv").write_text("text,a,b\nx,1,0\ny,0,1\n")
+    with pytest.raises(HeadwiseError):
+        KINDS["multi-label"].read(str(tmp_path / "a.csv"), LabelSetOptions(label_columns=f"1-{DIGITS}"))
+
+
+@pytest.mark.parametrize(("name", "value"), [("delimiter", 5), ("format", {}), ("text_column", ["text"])])
+def test_a_recipe_that_says_how_to_read_with_what_is_no_text(tmp_path, name, value):
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    with pytest.raises(ConfigError, match=f"data: {name}: expected a text"):
+        infer_task(str(tmp_path / "a.csv"), {name: value})
 
 
 def test_an_xz_of_several_streams_and_one_that_asks_for_much_memory(tmp_path):

@@ -43,6 +43,8 @@ _lock = threading.RLock()
 _decisions: dict[str, Kernels | str] = {}
 _compilers: dict[str, subprocess.Popen[bytes]] = {}
 _waiting = 0  # how often `waiting` has been entered
+_followed: set[str] = set()
+"""Libraries that are done without because of the run that is gone on with."""
 
 
 def kernels(library: str = BANDED) -> Kernels | str:
@@ -60,17 +62,22 @@ def kernels(library: str = BANDED) -> Kernels | str:
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
     """Within this, kernels that are asked for are waited for, so that what is computed does not depend on
-    whether somebody has compiled them before. That is said in a message to this module's logger."""
+    whether somebody has compiled them before, nor on what this process did without before. That is said in
+    a message to this module's logger. What `follow` has decided within this is forgotten at its end."""
     global _waiting
     with _lock:
+        if not _waiting:
+            for library in [name for name, found in _decisions.items() if isinstance(found, str)]:
+                del _decisions[library]
         _waiting += 1
-        for library in [name for name, found in _decisions.items() if found == _LATER]:
-            del _decisions[library]
     try:
         yield
     finally:
         with _lock:
             _waiting -= 1
+            if not _waiting:
+                while _followed:
+                    _decisions.pop(_followed.pop(), None)
 
 
 def prepare(library: str = BANDED) -> Kernels | str:
@@ -112,8 +119,8 @@ def describe() -> dict[str, str]:
 
 def follow(decided: Mapping[str, bool]) -> None:
     """Compute with the libraries that another process computed with, and without the others, so that what
-    it began ends the same. A library that cannot be had here is done without, with a warning to this
-    module's logger."""
+    it began ends the same, until the end of `waiting`. A library that cannot be had here is done without,
+    with a warning to this module's logger."""
     for library, with_it in decided.items():
         if library not in _SOURCES:
             continue
@@ -127,6 +134,7 @@ def follow(decided: Mapping[str, bool]) -> None:
                 )
         else:
             _decisions[library] = "the run that is gone on with began without it"
+            _followed.add(library)
 
 
 def _decide(library: str) -> Kernels | str:
@@ -162,6 +170,8 @@ def _load(module: ModuleType) -> Kernels:
     """The kernels from Numba's cache, or compiled now."""
     found = _ready(module)
     for kernel, signatures in module.SIGNATURES.items():
+        if len(kernel.signatures) == len(signatures):
+            continue  # this process has loaded them before, and done without since
         for signature in signatures:
             kernel.compile(signature)
         if not found and kernel.stats.cache_hits:

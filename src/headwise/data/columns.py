@@ -117,7 +117,7 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     normal = [normal_name(name) for name in names]
     if normal.count(normal_name(asked)) == 1:
         return normal.index(normal_name(asked))
-    if asked.isdecimal() and 1 <= int(asked) <= len(names):
+    if asked.isdecimal() and len(asked) < 10 and 1 <= int(asked) <= len(names):
         return int(asked) - 1
     close = difflib.get_close_matches(asked, names, n=1)
     raise DataError(

@@ -147,7 +147,9 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     except ZIP_TROUBLE as error:
         advice = "copy or compress it again"
         raise DataError("HW102", f"a damaged zip: {error}", advice=advice, path=path) from None
-    members = [m for m in archive.infolist() if not m.is_dir() and not _is_clutter(m.filename)]
+    members = [
+        m for m in archive.infolist() if not m.filename.endswith("/") and not _is_clutter(m.filename)
+    ]
     names = [member.filename for member in members]
     if "[Content_Types].xml" in names:
         advice = "save it as csv (UTF-8) first"

@@ -9,7 +9,7 @@ from headwise.data.errors import DataError
 from headwise.errors import ConfigError
 
 CHUNK = 1 << 18  # bytes read at a time
-LONGEST_LINE = 1 << 26  # characters; what is longer is no text, and could fill the memory
+LONGEST_LINE = 1 << 24  # characters: two million words and more; what is longer could fill the memory
 # An archive that unpacks to more than this, and to so many times its own size, is a bomb.
 BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
 
@@ -99,11 +99,12 @@ def _lines(
         state = decoder.getstate()
         failure = None
         try:
-            text = decoder.decode(chunk, final=not more)
-        except UnicodeDecodeError as error:
-            failure = error
-            decoder.setstate(state)
-            text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
+            try:
+                text = decoder.decode(chunk, final=not more)
+            except UnicodeDecodeError as error:
+                failure = error
+                decoder.setstate(state)
+                text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
         except UnicodeError as error:  # of codecs that do not tell where
             found = f"what is not valid {encoding} ({error!s:.80})"
             raise DataError("HW105", found, path=path, line=number) from None
@@ -124,6 +125,7 @@ def _lines(
                 "HW107",
                 f"a line of more than {LONGEST_LINE:,} characters",
                 expected="one record a line",
+                advice="a longer text can take several lines, quoted in csv",
                 path=path,
                 line=number,
             )

@@ -62,7 +62,7 @@ def columns_named(
     places: list[int] = []
     for part in asked:
         first, dash, last = part.partition("-")
-        numbers = part not in names and dash and first.isdecimal() and last.isdecimal()
+        numbers = part not in names and dash and first.isdecimal() and last.isdecimal() and len(part) < 20
         if numbers and int(first) <= int(last):
             parts = map(str, range(int(first), int(last) + 1))
         else:

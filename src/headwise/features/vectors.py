@@ -364,7 +364,8 @@ def _parse(path: Path, pending: list[tuple[int, bytes]], size: int) -> NDArray[n
                     "correct or remove the row.",
                     code="HW202",
                 ) from None
-            block[row] = [float(item) for item in items]
+            with np.errstate(over="ignore"):  # what becomes infinite is told below
+                block[row] = [float(item) for item in items]
     finite = np.isfinite(block).all(axis=1)
     if not finite.all():
         number, numbers = pending[int(finite.argmin())]

@@ -27,7 +27,7 @@ class OutputError(HeadwiseError):
     """Predictions cannot be written as asked.
 
     Codes: HW601 the file exists, HW602 it cannot be resumed, HW603 a record does not fit the format,
-    HW604 the file cannot be written, HW605 the format is not known.
+    HW604 the file cannot be written, HW605 the format is not known, HW606 another process is writing to it.
     """
 
     code = "HW600"

@@ -1,7 +1,8 @@
-"""One process at a time writes to a model folder.
+"""One process at a time writes to a model folder, or to a file of predictions.
 
-The lock is one of the system's on `training/.lock`, so it goes with the process that holds it, however that
-ends; the file says who that is. Where the system has no such locks (some network drives) there is none.
+The lock is one of the system's, so it goes with the process that holds it, however that ends: of a folder
+on `training/.lock`, which says who that is; of a file on the file itself. Where the system has no such
+locks (some network drives) there is none.
 """
 
 import os
@@ -10,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from headwise.errors import HeadwiseError
 from headwise.store.layout import LOCK, RUN
@@ -50,6 +51,28 @@ def locked(folder: Path) -> Iterator[None]:
             folder.rmdir()
 
 
+@contextmanager
+def locked_file(path: Path) -> Iterator[None]:
+    """Within this, nobody else who asks for the lock writes to the file, which is made if there is none,
+    and not changed otherwise. There is none on Windows, where it would keep others from reading, too.
+
+    Raises:
+        HeadwiseError: HW606, another process holds it.
+        OSError: The file cannot be opened.
+    """
+    with open(path, "ab") as file:
+        try:
+            if os.name == "posix" and path.is_file():
+                _lock(file)
+        except BlockingIOError:
+            raise HeadwiseError(
+                f"{path}: another process is writing to it; wait for its end, stop it, or give another "
+                "--output",
+                code="HW606",
+            ) from None
+        yield
+
+
 def _hold(path: Path) -> IO[str]:
     """The lock's file, open and locked.
 
@@ -73,7 +96,7 @@ def _hold(path: Path) -> IO[str]:
         file.close()
 
 
-def _lock(file: IO[str]) -> None:
+def _lock(file: IO[Any]) -> None:
     try:
         import fcntl
     except ImportError:  # Windows

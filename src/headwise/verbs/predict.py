@@ -3,8 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from headwise.predictions.file import (
 from headwise.predictions.predictor import Predictor
 from headwise.predictions.resume import Kept, cut_chunks, keep
 from headwise.store import read_info
+from headwise.store.lock import locked_file
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model
@@ -100,19 +101,30 @@ def predict_file(
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))
-    if resume and output is not None and output.is_file():
-        with telling_failures(output):
-            start = keep(output, layout, start.chunks, predictor.again)
-            os.truncate(output, start.size)
-        listener.note(f"{output}: the first {start.rows:,} records are kept")
-    # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
-    with compiled.waiting() if output is not None else nullcontext():
-        seconds = _write(start, layout, predictor, output, file, listener)
+    with nullcontext() if output is None else _alone(output, file, resume=resume, overwrite=overwrite):
+        if resume and output is not None and output.is_file() and output.stat().st_size:
+            with telling_failures(output):
+                start = keep(output, layout, start.chunks, predictor.again)
+                os.truncate(output, start.size)
+            listener.note(f"{output}: the first {start.rows:,} records are kept")
+        # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
+        with compiled.waiting() if output is not None else nullcontext():
+            seconds = _write(start, layout, predictor, output, file, listener)
     for remark in predictor.summary(seconds):
         listener.remark(remark)
     if trouble := trouble_of(model):
         listener.warn(trouble)
     return predictor.items
+
+
+@contextmanager
+def _alone(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Within this, no other prediction writes to the output; what another has written by now stays."""
+    with telling_failures(output), locked_file(output):
+        check_output(
+            output, file, resume=resume, overwrite=overwrite or not (resume or output.stat().st_size)
+        )
+        yield
 
 
 def _write(

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from headwise.attention import compiled
 from headwise.data.drop import without_lines
 from headwise.data.kinds import infer_task
 from headwise.data.overlap import Overlap
@@ -132,7 +133,7 @@ def train_files(
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     check_target(output)
-    with locked(output):
+    with locked(output), compiled.waiting():  # to the end, so that resumed it computes in one way
         done = check_output(output, resume=resume, overwrite=overwrite)
         if resume and done == "nothing":
             listener.note(f"{output}: there is no interrupted run, so this one begins")

@@ -225,8 +225,13 @@ def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
 def _has_heads(block: Block) -> bool:
     """Whether the third column holds the heads of a tree."""
     cells = [row[2] for _, row in block]
-    heads = [int(cell) for cell in cells if cell.isascii() and cell.isdecimal()]
+    heads = [number for number in map(_number, cells) if number >= 0]
     return len(heads) == len(cells) >= max(heads) and 0 in heads and not circle(heads)
+
+
+def _number(cell: str) -> int:
+    """The number of a token, -1 for what is none."""
+    return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else -1
 
 
 def read_sentences(
@@ -322,7 +327,7 @@ def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelle
 def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int, ...]:
     heads = []
     for cell, (line, _) in zip(cells, rows, strict=True):
-        number = int(cell) if cell.isascii() and cell.isdecimal() else -1
+        number = _number(cell)
         if not 0 <= number <= len(cells):
             expected = f"a token of the sentence, 1 to {len(cells)}, or 0 for a root"
             raise source.error("HW255", f"the head {cell!r}", line, expected=expected)

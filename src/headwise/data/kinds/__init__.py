@@ -11,6 +11,7 @@ from headwise.data.kinds.pair import PairKind
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.kinds.stream import StreamKind
 from headwise.data.kinds.text import TextKind
+from headwise.errors import ConfigError
 
 KINDS: dict[str, Kind[Any]] = {
     "classify": TextKind(LABEL),
@@ -33,7 +34,13 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
     Args:
         path: The file as the user named it; of standard input only `reading` tells.
         reading: What the user has said of how to read it.
+
+    Raises:
+        ConfigError: What was said is no text, as in a recipe that says `delimiter = 5`.
     """
+    for name, value in reading.items():
+        if not isinstance(value, str | bool | None):
+            raise ConfigError(f"data: {name}: expected a text, got {value!r:.80}")
     kinds = [*reversed(KINDS.items())]
     for task, kind in kinds:
         if why := kind.asked(reading):

@@ -1,36 +1,27 @@
 """Make the golden folders again: a small model of each task, by `headwise train`, and what it says.
 
-    python tests/store/make_golden.py
+    python fuzz/make_golden.py
 
 Only where a folder's format changes before the first release; from then on they stay as they are.
 """
 
-import importlib.util
 import json
 import shutil
-import sys
 import tempfile
 from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 from headwise.cli import main
+from tasks import TESTS, rows_of_tasks
 
-HERE = Path(__file__).resolve().parent
-GOLDEN = HERE / "golden"
+GOLDEN = TESTS / "store" / "golden"
 
 
 def make() -> None:
-    place = HERE.parent / "cli" / "contract" / "conftest.py"
-    found = importlib.util.spec_from_file_location("contract", place)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules["contract"] = module
-    found.loader.exec_module(module)
     shutil.rmtree(GOLDEN, ignore_errors=True)
     with tempfile.TemporaryDirectory() as name, chdir(name):  # no path of this machine in the folders
-        for task, row in module.ROWS.items():
+        for task, row in rows_of_tasks().items():
             folder = GOLDEN / task
             folder.mkdir(parents=True)
             data = Path(name) / f"{task}{row.suffix}"

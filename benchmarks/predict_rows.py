@@ -1,0 +1,114 @@
+"""A file of very many rows through `headwise predict`: order kept, memory bounded, resumable at any byte.
+
+    python benchmarks/predict_rows.py --rows 1000000 [--folder build/predict-rows]
+
+A tiny model reads a csv file of short texts with their numbers. The prediction is stopped once with SIGKILL
+after a random part of it, once more cut off at a random byte, and gone on with; the output is compared,
+byte by byte, with that of a run that nothing stopped. The result is a line of results/predict_rows.jsonl.
+"""
+
+import argparse
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from filecmp import cmp
+from pathlib import Path
+
+from headwise import __version__
+from runs import HERE, append_line
+
+FOLDER = HERE.parent / "tests" / "store" / "golden" / "classify" / "model"
+WORDS = ("fine", "great", "lovely", "poor", "awful", "dull", "the", "film", "was", "a", "plot", "story")
+
+
+def write(path: Path, rows: int) -> None:
+    """The input: some texts with quotes and line ends in them."""
+    chance = random.Random(0)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text"])
+        for number in range(rows):
+            text = " ".join(chance.choices(WORDS, k=chance.randint(3, 12)))
+            writer.writerow([number, f'"{text}",\nand so on' if number % 97 == 0 else text])
+
+
+def predict(source: Path, output: Path, *flags: str, until: int | None = None) -> tuple[float, int]:
+    """Seconds of `headwise predict`, and its memory in MB; killed once the output has so many bytes."""
+    began = time.monotonic()
+    command = [
+        sys.executable,
+        "-m",
+        "headwise",
+        "predict",
+        str(FOLDER),
+        str(source),
+        "-o",
+        str(output),
+        *flags,
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while (
+        until is not None and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    ):
+        if output.exists() and output.stat().st_size >= until:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    _, status, used = os.wait4(process.pid, 0)
+    if status and until is None:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return time.monotonic() - began, used.ru_maxrss >> 10
+
+
+def in_order(path: Path, rows: int) -> bool:
+    """Whether the output has the rows of the input, each in its place."""
+    count = 0
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.reader(file)
+        next(reader)
+        for count, row in enumerate(reader, start=1):
+            if int(row[0]) != count - 1:
+                return False
+    return count == rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path, default=Path("build/predict-rows"))
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    source, whole, again = (asked.folder / name for name in ("input.csv", "whole.csv", "again.csv"))
+    write(source, asked.rows)
+    seconds, memory = predict(source, whole, "--overwrite")
+    size, chance = whole.stat().st_size, random.Random(asked.seed)
+    predict(source, again, "--overwrite", until=chance.randrange(1, size // 2))
+    predict(source, again, "--resume", until=chance.randrange(size // 2, size))
+    cut = chance.randrange(again.stat().st_size)
+    os.truncate(again, cut)
+    _, more = predict(source, again, "--resume")
+    found = {
+        "rows": asked.rows,
+        "bytes": size,
+        "seconds": round(seconds, 1),
+        "rows_per_second": round(asked.rows / seconds),
+        "megabytes": max(memory, more),
+        "in_order": in_order(whole, asked.rows),
+        "cut": cut,
+        "same_bytes": cmp(whole, again, shallow=False),
+    }
+    append_line(
+        HERE / "results" / "predict_rows.jsonl", {**found, "seed": asked.seed, "headwise": __version__}
+    )
+    print(found)
+    shutil.rmtree(asked.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""Attacks on what reads model folders, states of trainings, outputs to go on with, and command lines."""
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import headwise.cli.predict
+import headwise.cli.train  # noqa: F401 - here, so that no attack has to import it
+from campaign import Campaign
+from headwise.attention import compiled
+from headwise.data.fingerprint import file_sha256
+from headwise.errors import HeadwiseError
+from headwise.recipe import build_recipe, read_recipe
+from headwise.store import load_model
+from headwise.store.files import to_json
+from headwise.store.layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
+from headwise.tasks import find_task
+from headwise.train.state import Progress, load_state, save_state
+from headwise.verbs.evaluate import evaluate_file
+from headwise.verbs.predict import predict_file
+from inputs import SEEDS, STRANGE, altered, damaged
+from readers import TEXT, VALUES, quietly
+
+GOLDEN = Path(__file__).parents[1] / "tests" / "store" / "golden"
+_NO_NUMBER = re.compile(r"(?<![\w-])(nan|-?inf)(?![\w-])")
+_WRITTEN = (DATA, ENVIRONMENT, METRICS, TRAINING)
+"""Files of a folder that only who judges looks into."""
+IDENTITY = {"train": {"seed": 1}, "texts": {"train": "abc"}}
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A folder of a task, as it is before an attack.
+
+    Attributes:
+        folder: Where it is.
+        new: A file to predict.
+        files: The contents of its files by name.
+        says: What its model says of the file.
+    """
+
+    folder: Path
+    new: Path
+    files: dict[str, bytes]
+    says: list[str]
+
+    @classmethod
+    def of(cls, task: str, place: Path) -> "Sound":
+        """A copy of the golden folder of a task, in `place`."""
+        folder = place / task
+        shutil.copytree(GOLDEN / task, folder)
+        model, new = folder / "model", next(folder.glob("new.*"))
+        files = {path.name: path.read_bytes() for path in model.iterdir()}
+        return cls(model, new, files, [*says(load_model(model), new)])
+
+    def write(self, name: str, data: bytes | None) -> None:
+        """Give a file of the folder other contents, or take it away."""
+        path = self.folder / name
+        if path.is_symlink() or path.is_dir() or data is None:
+            path.unlink() if path.is_symlink() or path.is_file() else path.rmdir()
+        if data is not None:
+            path.write_bytes(data)
+
+
+def says(model: Any, new: Path) -> Iterator[str]:
+    """What a model says of a file, as it is written down."""
+    task = find_task(model.config.task)
+    kind = task.kind_for(model.config)
+    if task.predictor is None:
+        text = kind.read(str(new), like=task.likeness(model)).items
+        yield repr(model.score(text).to_json())
+        return
+    rows = [*task.rows(model, str(new), kind.options, {})][:3]
+    predictor = task.predictor(model, kind.nouns, 16_384, {})
+    layout = predictor.layout(predictor.form, rows)
+    yield from map(layout.record, rows, predictor.again([row.item for row in rows]))
+
+
+def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
+    """A model folder with one file damaged, with and without a manifest that is made to fit."""
+    chance = campaign.chance
+    sound, other = chance.choice(sounds), chance.choice(sounds)
+    task, name = sound.folder.parent.name, chance.choice([*sound.files])
+    before = sound.files[name]
+    data, how = _other(name, before, other.files.get(name, b""), chance)
+    changed = data != before
+    if how:
+        sound.write(name, None)
+        with suppress(FileExistsError):
+            how(sound.folder / name)
+    else:
+        sound.write(name, data)
+    signed = name != MANIFEST and not how and chance.random() < 0.7
+    if signed:
+        manifest = json.loads(sound.files[MANIFEST])
+        manifest["files"][name] = {"sha256": file_sha256(sound.folder / name), "size": len(data)}
+        sound.write(MANIFEST, to_json(manifest))
+
+    def use() -> None:
+        found = [*says(load_model(sound.folder), sound.new)]
+        if _NO_NUMBER.search("".join(found)) and not _NO_NUMBER.search(data.decode("latin-1")):
+            raise AssertionError("a prediction that is no number")
+        if not signed and name != MANIFEST and changed and name not in _WRITTEN and name != "README.md":
+            raise AssertionError("damage that nobody noticed")
+        if not signed and found != sound.says:
+            raise AssertionError("another prediction, and nobody noticed")
+        if name in _WRITTEN or chance.random() < 0.05:
+            evaluate_file(sound.folder, sound.new)
+
+    campaign.attack(f"folder {task}", data, use)
+    for own in {name, MANIFEST}:
+        if own == name or signed:
+            sound.write(own, sound.files[own])
+
+
+def _other(
+    name: str, before: bytes, others: bytes, chance: random.Random
+) -> tuple[bytes, Callable[[Path], Any] | None]:
+    """Other contents for a file of a folder; or what is to be in its place."""
+    way = chance.random()
+    if way < 0.02:
+        ways: list[Callable[[Path], Any]] = [
+            lambda path: None,
+            lambda path: path.mkdir(),
+            lambda path: path.symlink_to("/dev/zero"),
+            lambda path: path.symlink_to(path),
+        ]
+        return b"", chance.choice(ways)
+    if way < 0.05 and others:
+        return others, None
+    if name == WEIGHTS and way < 0.7:
+        return _other_weights(before, chance), None
+    if name.endswith(".json") and way < 0.75:
+        return altered(before, chance), None
+    return damaged(before, chance, others), None
+
+
+def _other_weights(before: bytes, chance: random.Random) -> bytes:
+    """Weights of which the header says something else, or with numbers that are huge or none."""
+    size = int.from_bytes(before[:8], "little")
+    head, numbers = before[8 : 8 + size], bytearray(before[8 + size :])
+    if chance.random() < 0.5:
+        head = altered(head, chance)
+    else:
+        for _ in range(chance.choice([1, 5, 500])):
+            at = chance.randrange(len(numbers) // 2) * 2
+            numbers[at : at + 2] = chance.choice(
+                [b"\xff\x7b", b"\xff\xfb", b"\x00\x7c", b"\x00\x7e", b"\x01\x00"]
+            )
+    return (len(head)).to_bytes(8, "little") + head + numbers
+
+
+def attack_output(campaign: Campaign, sounds: list[Sound], wholes: dict[str, bytes]) -> None:
+    """An unfinished output that is gone on with: cut off anywhere, it ends as if nothing had happened;
+    damaged, it is gone on with or refused, and then left as it was."""
+    chance = campaign.chance
+    sound = chance.choice([own for own in sounds if len(own.says) > 1])
+    task = sound.folder.parent.name
+    form = chance.choice([".jsonl", ".conll"] if task == "tag" else [".csv", ".jsonl"])
+    output = sound.new.with_name(f"output{form}")
+    if (whole := wholes.get(f"{task}{form}")) is None:
+        predict_file(sound.folder, sound.new, output, overwrite=True)
+        whole = wholes[f"{task}{form}"] = output.read_bytes()
+    data = whole[: chance.randrange(len(whole) + 1)]
+    cut = chance.random() < 0.5
+    if not cut:
+        data = damaged(data, chance, whole)
+    output.write_bytes(data)
+
+    def use() -> None:
+        try:
+            predict_file(sound.folder, sound.new, output, resume=True)
+        except HeadwiseError:
+            if cut or output.read_bytes() != data:
+                raise AssertionError("refused, or refused and changed") from None
+            raise
+        if cut and output.read_bytes() != whole:
+            raise AssertionError("gone on with, it ends otherwise")
+
+    campaign.attack("output", data, use)
+
+
+def attack_state(campaign: Campaign, place: Path) -> None:
+    """The state of a training."""
+    chance, path = campaign.chance, place / "state.safetensors"
+    if not (place / "sound.safetensors").exists():
+        progress = Progress(epoch=1, step=4, best_epoch=0, best_score=0.5, history=[{"epoch": 1.0}])
+        save_state(place / "sound.safetensors", {"model/w": torch.ones(4)}, progress, IDENTITY)
+    sound = (place / "sound.safetensors").read_bytes()
+    size = int.from_bytes(sound[:8], "little")
+    if chance.random() < 0.3:
+        data = damaged(sound, chance)
+    else:
+        head = json.loads(sound[8 : 8 + size])
+        inner = head["__metadata__"]
+        key = chance.choice([*inner])
+        inner[key] = altered(inner[key].encode(), chance).decode() if inner[key][0] == "{" else "x"
+        text = json.dumps(head).encode()
+        data = len(text).to_bytes(8, "little") + text + sound[8 + size :]
+    path.write_bytes(data)
+
+    def use() -> None:
+        with compiled.waiting():  # at whose end the kernels that the state names are forgotten
+            load_state(path, IDENTITY)
+
+    campaign.attack("state", data, use)
+
+
+def attack_recipe(campaign: Campaign, place: Path) -> None:
+    """A recipe in TOML: damaged, or with settings that make no sense."""
+    chance, path = campaign.chance, place / "recipe.toml"
+    data = SEEDS["recipe"]
+    if chance.random() < 0.5:
+        data = damaged(data, chance, data)
+    else:
+        lines = data.decode().splitlines()
+        for _ in range(chance.choice([1, 2])):
+            at = chance.randrange(len(lines))
+            value = json.dumps(chance.choice([v for v in (*STRANGE, *VALUES) if v is not None]))
+            lines[at] = f"{lines[at].partition(' ')[0]} = {value}"
+        data = "\n".join(lines).encode("utf-8", "replace")
+    path.write_bytes(data)
+    campaign.attack("recipe", data, lambda: build_recipe(read_recipe(path)))
+
+
+def attack_flags(campaign: Campaign, place: Path, flags: dict[str, list[str]]) -> None:
+    """A command line of flags with values that make no sense; the file that it names is not there."""
+    chance = campaign.chance
+    command = chance.choice([*flags])
+    given = [chance.choice(["train", "predict"] if chance.random() < 0.02 else [command])]
+    given += [str(place / "nothing.csv")] * (1 + (command in ("predict", "evaluate")))
+    for _ in range(chance.choice([1, 1, 2, 4])):
+        flag = chance.choice(flags[command])
+        value = chance.choice([*TEXT, *map(str, VALUES)])
+        given += [f"{flag}={value}"] if chance.random() < 0.5 else [flag, value]
+    data = "\n".join(given).encode("utf-8", "replace")
+
+    def use() -> None:
+        if (code := quietly(given)) not in (0, 1, 2):
+            raise AssertionError(f"exit code {code}")
+
+    campaign.attack("flags", data, use)
+
+
+def known_flags() -> dict[str, list[str]]:
+    """The flags of the commands that have most of them."""
+    from headwise.cli import build_app
+
+    found = {}
+    for command in ("train", "predict", "evaluate", "doctor"):
+        arguments = build_app(command)[command].assemble_argument_collection()
+        names = {name for argument in arguments for name in argument.names if name.startswith("--")}
+        found[command] = sorted(names)
+    return found

@@ -1,0 +1,172 @@
+"""Attacks on what reads data: readers of every kind of item, their options, vectors, recipes, the doctor.
+
+Nothing here imports torch, so that a process takes little memory.
+"""
+
+import random
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import fields
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from campaign import Campaign
+from headwise.cli import main as command
+from headwise.config import from_dict
+from headwise.data.kinds import KINDS, infer_task
+from headwise.features.vectors import load_vectors
+from inputs import PIECES, SEEDS, damaged, packed
+
+TABLES = ("csv", "quoted", "tsv", "jsonl", "fasttext", "label-text", "utf-16")
+OWN: dict[str, tuple[str, ...]] = {
+    "classify": (*TABLES, "sentiment", "soft"),
+    "multi-label": ("sets", "lists", "flags"),
+    "tag": ("conll", "conllu", "slashed", "spread", "trees"),
+    "pair": ("pairs",),
+    "pair-score": ("scores",),
+    "regress": ("numbers",),
+    "bags": ("bags",),
+    "language-model": TABLES,
+    "vectors": ("vectors", "word2vec", "array"),
+    "infer": (*SEEDS,),
+    "doctor": (*SEEDS,),
+}
+"""What reads, and the seeds that are meant for it; it gets others as well."""
+SUFFIXES = ("", ".csv", ".tsv", ".jsonl", ".txt", ".conll", ".npy", ".gz", ".zip")
+TEXT = [own.decode("latin-1") for own in PIECES]
+VALUES: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        10**30,
+        1.5,
+        "",
+        "1",
+        "2",
+        "-1",
+        "99999999999999999999",
+        "text",
+        "label",
+    ),
+    *(
+        "labels",
+        "score",
+        "sentence1,label",
+        "1,2",
+        "1-3",
+        "a|b",
+        "utf-16",
+        "utf-16-le",
+        "latin-1",
+        "cp1252",
+    ),
+    *("utf-7", "zlib", "rot13", "idna", "punycode", "undefined", "mbcs", "replace", "strict", "csv", "tsv"),
+    *("jsonl", "sst", "fasttext", "text", "columns", "slash", "trees", "conllu", "phrases", "binary", ";"),
+    *("\\t", "words", "bytes", "characters", [], {}, ["text"]),
+)
+RECORDS = st.lists(
+    st.lists(st.one_of(st.text(max_size=12), st.sampled_from(TEXT)), max_size=5),
+    max_size=12,
+)
+
+
+def read(path: str, kind: str, options: Any = None) -> None:
+    """As a file of this kind, by who trains and by who predicts."""
+    own = KINDS[kind]
+    own.read(path, options, like=own.prepare([path], options) if kind == "language-model" else None)
+    for _ in own.rows(path, options) if kind != "language-model" else ():
+        pass
+
+
+def quietly(arguments: list[str]) -> int:
+    """A command line whose words nobody hears, in UTF-8 as on a terminal."""
+    with TextIOWrapper(BytesIO(), "utf-8") as said, redirect_stdout(said), redirect_stderr(said):
+        return command(arguments)
+
+
+def attack_file(campaign: Campaign, place: Path) -> None:
+    """A damaged file, read by one reader."""
+    chance = campaign.chance
+    kind = chance.choice([*OWN]) if chance.random() < 0.9 else "vectors"
+    seed = SEEDS[chance.choice(OWN[kind])]
+    if campaign.corpus and chance.random() < 0.4:
+        seed = chance.choice(campaign.corpus)
+    data = damaged(packed(seed, chance), chance, chance.choice([*SEEDS.values()]))
+    path = place / f"input{chance.choice(SUFFIXES)}"
+    path.write_bytes(data)
+    use: Callable[[], Any] = lambda: read(str(path), kind)  # noqa: E731
+    if kind == "vectors":
+        use = lambda: load_vectors(path)  # noqa: E731
+    elif kind == "infer":
+        use = lambda: infer_task(str(path), {})  # noqa: E731
+    elif kind == "doctor":
+        task = chance.choice([*KINDS])
+        use = lambda: _doctor(path, task)  # noqa: E731
+    campaign.attack(kind, data, use)
+    path.unlink()
+
+
+def _doctor(path: Path, task: str) -> None:
+    """Its findings, and their report one time in twenty, which takes longer than all else."""
+    from headwise.data.doctor.flow import doctor_files
+
+    if path.stat().st_size % 20:
+        doctor_files([str(path)], task, {})
+    else:
+        quietly(["doctor", str(path), "--task", task])
+
+
+def attack_options(campaign: Campaign, place: Path) -> None:
+    """A sound file, or a damaged one, read with options that make no sense."""
+    chance = campaign.chance
+    kind = chance.choice([*KINDS])
+    data = SEEDS[chance.choice(OWN[kind])]
+    if chance.random() < 0.3:
+        data = damaged(data, chance)
+    path = place / f"input{chance.choice(SUFFIXES)}"
+    path.write_bytes(data)
+    names = [field.name for field in fields(KINDS[kind].options)]
+    reading = {
+        name: chance.choice(VALUES if chance.random() < 0.9 else TEXT)
+        for name in chance.sample(names, min(len(names), chance.choice([1, 1, 2, 3])))
+    }
+
+    def use() -> None:
+        infer_task(str(path), reading)
+        read(str(path), kind, from_dict(KINDS[kind].options, reading))
+
+    campaign.attack("options", data + repr(reading).encode(), use)
+    path.unlink()
+
+
+def attack_tables(campaign: Campaign, place: Path) -> None:
+    """Made-up tables, by hypothesis."""
+    path = place / "table.csv"
+    kinds = random.Random(campaign.chance.random())
+
+    @seeded(campaign.chance.randrange(1 << 32))
+    @settings(
+        max_examples=100,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+    )
+    @given(RECORDS, st.sampled_from([",", "\t", ";", " "]), st.booleans())
+    def attack(records: list[list[str]], delimiter: str, header: bool) -> None:
+        lines = [["text", "label"]] * header + records
+        data = "\n".join(delimiter.join(own) for own in lines).encode("utf-8", "replace")
+        path.write_bytes(data)
+        kind = kinds.choice([*KINDS])
+        campaign.attack("made-up", data, lambda: read(str(path), kind))
+
+    attack()
