@@ -45,7 +45,7 @@ def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
     asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
     settings, vectors, _ = choose_settings(texts, asked)
     assert vectors is None
-    assert (settings.train.epochs, settings.train.batch_texts) == (3, 16)
+    assert (settings.train.epochs, settings.train.batch_texts) == (3, 32)
     assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 128)
     other, _, _ = choose_settings(texts, ({"encoder": {"name": "transformer"}},))
     assert (other.model.encoder.width, other.model.encoder.heads) == (128, 4)

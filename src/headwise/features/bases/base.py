@@ -72,7 +72,6 @@ class Base:
         subwords: The vectors of the buckets of runs of letters, `[buckets, size]`.
         weights: How much each word counts in its text, `[words + 1]`; the last is for all other words.
         about: What its card says: sources, licences, teacher, scores.
-        encoder: Settings of the encoder that was trained on top, and its weights by name; None without.
     """
 
     name: str
@@ -81,7 +80,6 @@ class Base:
     subwords: Table
     weights: Floats
     about: Mapping[str, Any] = field(default_factory=dict)
-    encoder: tuple[Mapping[str, Any], Mapping[str, Floats]] | None = None
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
     _cache: dict[str, Piece] = field(init=False, repr=False, compare=False, default_factory=dict)
 

@@ -1,8 +1,8 @@
 """A base as a folder: JSON and safetensors, checked before it is believed; nothing in it is run.
 
-base.json          what it is: format, name, sizes, encoder settings, sources; hash and size of the rest
+base.json          what it is: format, name, sizes, sources; hash and size of the rest
 words.json         the listed words in their order
-base.safetensors   the tables in a byte a number, the weights of words, the encoder's weights
+base.safetensors   the tables in a byte a number, the weights of words
 README.md          the card, for people
 """
 
@@ -99,14 +99,6 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             raise BaseError(f"{folder / TENSORS}: {name} has not one scale a row", code="HW803")
         return Table(values, scales)
 
-    settings = about.get("encoder")
-    encoder = None
-    if isinstance(settings, dict):
-        own = {name.removeprefix("encoder."): name for name in tensors if name.startswith("encoder.")}
-        encoder = (
-            settings,
-            {short: tensor(name, np.floating, tensors[name].ndim) for short, name in own.items()},
-        )
     name, told = about.get("name"), about.get("about")
     try:
         return Base(
@@ -116,7 +108,6 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             table("subwords"),
             tensor("weights", np.floating, 1),
             told if isinstance(told, dict) else {},
-            encoder,
         )
     except ConfigError as error:
         raise BaseError(f"{folder}: {error.args[0]}", code="HW803") from None
@@ -130,8 +121,6 @@ def save_base(base: Base, folder: Path | str, card: str) -> None:
     tensors: dict[str, np.ndarray] = {"weights": base.weights.astype(np.float16)}
     for name, own in (("words", base.table), ("subwords", base.subwords)):
         tensors |= {f"{name}.values": own.values, f"{name}.scales": own.scales.astype(np.float32)}
-    if base.encoder is not None:
-        tensors |= {f"encoder.{name}": own.astype(np.float16) for name, own in base.encoder[1].items()}
     contents = {
         WORDS: json.dumps(list(base.words), ensure_ascii=False).encode("utf-8", "surrogatepass"),
         TENSORS: save(tensors),
@@ -145,7 +134,6 @@ def save_base(base: Base, folder: Path | str, card: str) -> None:
         "size": base.size,
         "words": len(base.words),
         "subwords": len(base.subwords),
-        "encoder": None if base.encoder is None else dict(base.encoder[0]),
         "about": dict(base.about),
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
