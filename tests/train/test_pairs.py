@@ -64,7 +64,7 @@ def test_it_compares_the_texts(tmp_path, interaction):
     ]
     assert np.mean(right) > 0.9
     assert fitted.model.temperature != 1.0
-    assert set(fitted.dev) == {"accuracy", "macro_f1", "loss"}
+    assert set(fitted.dev) == {"accuracy", "macro_f1", "loss", "sureness"}
     assert fitted.calibration is not None
 
 
