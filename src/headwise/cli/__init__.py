@@ -28,6 +28,7 @@ COMMANDS = {
     "noise": "Rank the labels of a file that are likely to be wrong.",
     "priors": "List the priors that an attention head may have.",
     "probe": "Show how far the heads of an encoder look.",
+    "heads": "Show how much each attention head of a model is worth.",
     "bench": "Time an encoder on this machine, beside its matrix products.",
 }
 """The subcommands: each is the function of its name in the module of its name."""

@@ -41,7 +41,8 @@ class Material:
         mistakes: The surest first.
         wrong: How many there are in all.
         words: For each label the words that add most to it, and what they add.
-        maps: Heat maps of heads, as HTML.
+        maps: Heat maps of heads, and how far they look, as HTML.
+        repeats: How many judged items are not new: what they repeat, their number, and of how many.
         facts: Size, speed: names and values.
         made: How it was made: sections of JSON.
     """
@@ -61,6 +62,7 @@ class Material:
     wrong: int = 0
     words: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
     maps: str = ""
+    repeats: Sequence[tuple[str, int, int]] = ()
     facts: Sequence[tuple[str, str]] = ()
     made: Mapping[str, Any] = field(default_factory=dict)
 
@@ -294,6 +296,9 @@ def _data(own: Material) -> str:
             values = [counted.get(name, {}).get(label, 0) for name in parts]
             rows.append([escaped(str(label)), *(shown(value, "count") for value in values)])
     pieces = [table(["", *parts], rows)] if parts else []
+    if own.repeats:
+        cells = [[escaped(what), f"{count:,}", f"{of:,}"] for what, count, of in own.repeats]
+        pieces.append(table([f"{own.sheet.of} that have", "", "of"], cells))
     if len(own.lengths):
         ends = np.quantile(own.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
         row = [escaped(own.on), *(f"{end:,}" for end in ends)]

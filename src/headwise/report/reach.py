@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.models.probe import HeadReach, mean_distance
+from headwise.report.plots import bar, table
 
 _WIDE, _HIGH, _LEFT, _TOP = 260, 150, 40, 44
 _FARTHEST = 20
@@ -21,6 +22,18 @@ def by_layer(heads: Sequence[HeadReach]) -> dict[int, NDArray[np.int64]]:
         counts = np.pad(head.counts, (0, size - len(head.counts)))
         found[head.layer] = found.get(head.layer, 0) + counts
     return found
+
+
+def reach_table(heads: Sequence[HeadReach]) -> str:
+    """A piece of a page: how far each head looks, a row a head."""
+    most = max(head.mean for head in heads) or 1.0
+    rows = []
+    for head in heads:
+        shares = [f"{100 * head.counts[: far + 1].sum() / head.counts.sum():.0f} %" for far in (1, 5)]
+        name, mean = f"layer {head.layer}, head {head.head}", f"{head.mean:.1f} {bar(head.mean / most)}"
+        rows.append([name, escape(head.prior) or "-", mean, *shares])
+    titles = ("head", "prior", "words to the one it looks at most, in the mean", "up to 1", "up to 5")
+    return f"<h3>How far heads look</h3>{table(titles, rows)}"
 
 
 def figure(heads: Sequence[HeadReach], title: str) -> str:

@@ -99,14 +99,22 @@ def compare(first: np.ndarray, second: np.ndarray, targets: np.ndarray, *, seed:
     """Paired comparison of two classifiers' label numbers `[texts]`."""
     from scipy.stats import binomtest  # slow to load, and predictions do without
 
-    gain = (first == targets).astype(np.int64) - (second == targets).astype(np.int64)
+    own, other = first == targets, second == targets
+    better, worse = int((own & ~other).sum()), int((other & ~own).sum())
+    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    interval = paired_interval(own, other, seed=seed)
+    return Difference((better - worse) / len(targets), interval, float(p))
+
+
+def paired_interval(first: np.ndarray, second: np.ndarray, *, seed: int = 0) -> tuple[float, float]:
+    """95 % bootstrap interval of how much oftener the first is right than the second, over the same texts;
+    whether each is right, both `[texts]`."""
+    gain, texts = first.astype(np.int64) - second.astype(np.int64), len(first)
     better, worse = int((gain > 0).sum()), int((gain < 0).sum())
     # Resampling texts with replacement is a multinomial draw of the three outcomes.
-    texts = len(gain)
     random = np.random.Generator(np.random.PCG64(seed))
     draws = random.multinomial(
         texts, [better / texts, worse / texts, 1 - (better + worse) / texts], size=10_000
     )
     low, high = np.quantile((draws[:, 0] - draws[:, 1]) / texts, [0.025, 0.975])
-    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
-    return Difference(float(gain.mean()), (float(low), float(high)), float(p))
+    return float(low), float(high)

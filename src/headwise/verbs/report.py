@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headwise.data.near import near_texts, words_of
+from headwise.data.overlap import remembered
 from headwise.errors import ConfigError
 from headwise.models.attention_weights import attention_weights
+from headwise.models.probe import probe
 from headwise.models.text_model import TextModel
 from headwise.report.document import Material, document
 from headwise.report.explanation import Explanation
 from headwise.report.heatmap import heat_maps
 from headwise.report.mistakes import Mistake
+from headwise.report.reach import reach_table
 from headwise.report.remarks import compare_with, on_labels
 from headwise.report.rival import Rival
 from headwise.store import read_info
@@ -28,6 +32,8 @@ MOST_EXPLAINED = 200
 _ANSWERS = ("label", "predicted")
 _WORDS = 12  # of each label
 _MAPPED = (5, 14)  # words of the text whose attention is drawn
+_PROBED = 100  # texts, and words of each, that say how far heads look
+_COMPARED = 5_000  # items that are compared with each other
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ def report_model(
     sheet = task.sheet(scores)
     compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
     remarks = [*on_labels(sheet, scores), *([compared] if compared else [])]
-    own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged)
+    own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
     return document(
         Material(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -153,8 +159,11 @@ def report_model(
     )
 
 
-def _of_items(task: Task, model: Any, judged: Judged) -> dict[str, Any]:
-    """What items have to tell: probabilities, mistakes, words, attention."""
+def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, Any]:
+    """What items have to tell: probabilities, mistakes, words, attention, repeats.
+
+    `seen` is what the folder keeps of the items that the model was made of.
+    """
     kind = task.kind_for(model.config)
     sure, right = task.sureness(model, judged.items, judged.evaluation) or (None, None)
     try:
@@ -164,7 +173,8 @@ def _of_items(task: Task, model: Any, judged: Judged) -> dict[str, Any]:
     listed = found[:MOST_MISTAKES]
     places = {f"{judged.path}:{own.line}": own for own in judged.items} if listed else {}
     wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
-    why = {id(wrong[own.item]): own for own in _explained(task, model, wrong)}
+    # What is explained of a part of an item need not be the part that is wrong.
+    why = {id(wrong[own.item]): own for own in _explained(task, model, wrong) if own.about is None}
     mistakes = []
     for told in listed:
         item = places.get(told["where"])
@@ -181,7 +191,22 @@ def _of_items(task: Task, model: Any, judged: Judged) -> dict[str, Any]:
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(_explained(task, model, judged.items[:MOST_EXPLAINED])),
         "maps": _maps(model, [kind.text(item) for item in own[:200]]),
+        "repeats": _repeats(kind, judged.items, seen),
     }
+
+
+def _repeats(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int, int]]:
+    """How many items are not new: what they repeat, their number, and of how many."""
+    if not kind.has_keys or not kind.sides:
+        return []
+    some = [words_of(kind.key(item)) for item in items[:_COMPARED]]
+    near = near_texts(some)
+    same = sum(any(some[other] == some[number] for other in others) for number, others in near.items())
+    known = sum(remembered(kind, seen, items))
+    found = [("the same words as another one", same, len(some))]
+    if kind.sides == 1:
+        found.append(("nearly the same as another one", len(near) - same, len(some)))
+    return [*found, ("the words of one of training or dev", known, len(items))]
 
 
 def _explained(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation]:
@@ -215,7 +240,10 @@ def _maps(model: Any, texts: Sequence[str]) -> str:
     named: Any = model.encoder.named_modules()
     priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
     try:
-        return "" if text is None else heat_maps(attention_weights(model, text), priors)
+        if text is None:
+            return ""
+        far = probe(model, [" ".join(own.split()[:_PROBED]) for own in texts[:_PROBED]])
+        return heat_maps(attention_weights(model, text), priors) + reach_table(far)
     except ConfigError:  # an encoder without attention
         return ""
 

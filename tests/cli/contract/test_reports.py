@@ -1,6 +1,9 @@
 """What every task promises of its report: a page from the folder alone, and one with a file."""
 
+import json
 import re
+
+import pytest
 
 DRIFT: dict[str, dict[str, str]] = {}
 
@@ -24,3 +27,23 @@ def test_after_a_training(call, trained_of, tmp_path):
     text = page.read_text()
     assert {"Words", "Heads", "Probabilities"} <= set(re.findall(r"<h2>(.*?)</h2>", text))
     assert "TF-IDF" in text
+
+
+@pytest.mark.parametrize("kind", ["classify", "tag", "pair"])
+def test_every_head_is_left_out_once(call, trained_of, kind):
+    own = trained_of(kind)
+    code, out, err = call("heads", own.model, own.test, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert len(found["heads"]) == 2  # one layer
+    before = (own.model / "model.safetensors").read_bytes()
+    code, out, err = call("heads", own.model, own.test)
+    assert code == 0, err
+    assert "heads add nothing" in out
+    assert (own.model / "model.safetensors").read_bytes() == before
+
+
+def test_who_has_no_heads_says_so(call, trained_of):
+    own = trained_of("bags")
+    code, _, err = call("heads", own.model, own.test)
+    assert (code, "no heads" in err) == (2, True), err

@@ -1,0 +1,83 @@
+"""`headwise heads`: how much each head of a model is worth."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from headwise.cli.console import output, print_json
+from headwise.cli.file_argument import FileArgument
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+
+def heads(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    syntax: Path | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Show how much each attention head of a model is worth.
+
+    The model is judged on a file without each head in turn: what the head finds is taken for zeros.
+
+    Args:
+        model: Folder of the model.
+        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
+            standard input.
+        json: Print JSON for other programs.
+        syntax: Dependency syntax of the texts, for a model that goes by it, as `headwise train --heads`
+            takes it.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the model has no heads.
+    """
+    from headwise.report.sheet import FORMS  # with these comes torch
+    from headwise.verbs.heads import heads_file
+
+    keep_freed_memory()
+    how = {"heads": syntax, "pipeline": pipeline, "device": device, "reading": given(read)}
+    sheet, score, found = heads_file(model, file, **how, listener=Terminal())
+    line = sheet.headline
+    if json:
+        print_json({"score": line.key, "whole": score, "heads": [own.to_json() for own in found]})
+        return 0
+    form = FORMS[line.form]
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in (
+        "attention",
+        "head",
+        "prior",
+        f"{line.title} without",
+        "worth",
+        "95 % interval",
+        "log loss",
+    ):
+        table.add_column(title, justify="right" if title in ("head", "worth", "log loss") else "left")
+    scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
+    signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
+    for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
+        bounds = "" if own.interval is None else f"{signed(own.interval[0])} to {signed(own.interval[1])}"
+        loss = "" if own.loss is None else f"{own.loss:+.4f}"
+        place = (own.module, str(own.head), own.prior)
+        table.add_row(*place, form(own.score), signed(own.worth), bounds, loss)
+    out = output()
+    out.print(table)
+    dead = sum(own.dead for own in found)
+    out.print(
+        f"\n{line.title} with all heads: {form(score)}; {dead} of {len(found)} heads add nothing to it."
+    )
+    return 0
