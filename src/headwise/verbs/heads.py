@@ -14,6 +14,10 @@ from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
 
 
+_NOTHING = 1e-3
+"""Nats that make no difference."""
+
+
 @dataclass(frozen=True)
 class HeadWorth:
     """What a model loses without a head.
@@ -38,8 +42,9 @@ class HeadWorth:
 
     @property
     def dead(self) -> bool:
-        """Whether the model does as well without it: no item tells them apart in its favour."""
-        return self.worth <= 0 and (self.loss is None or self.loss <= 0)
+        """Whether the model does as well without it, as far as these items tell."""
+        low = self.worth if self.interval is None else self.interval[0]
+        return low <= 0 and (self.loss is None or self.loss < _NOTHING)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

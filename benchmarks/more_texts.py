@@ -1,0 +1,119 @@
+"""What more texts are worth, and which: the forecasts of `headwise curve` beside what came, and the texts
+that `headwise suggest` chooses beside texts in random order.
+
+    python benchmarks/more_texts.py curve mtl16/baby clinc150 --cases 3
+    python benchmarks/more_texts.py suggest emotion banking77 sst2
+
+curve: of at most 4,000 texts of a set a quarter is for judging; of the others one half is the user's file,
+of which the forecast is made (5 seeds), and the truth is what training on both halves brings, in the mean
+over the cases. suggest: 100 texts at random, then four times 100 that are chosen, by doubt alone, or at
+random; accuracy on the test texts. The models are the linear expert in its usual settings. Needs the data
+folder (HEADWISE_DATA, default ../shared/data).
+"""
+
+import argparse
+import json
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from default_sets import load
+from headwise.features.bases.choice import AUTO, choose_base
+from headwise.features.tokenize import get_tokenizer
+from headwise.linear.text_fit import fit_linear
+from headwise.scores.power_law import fit_power_law
+from headwise.scores.suggest import most_useful
+from headwise.train.fit import label_names
+
+MOST, SEEDS, STEP, ROUNDS = 4_000, 5, 100, 4
+SIZES = 2.0 ** (-np.arange(7)[::-1] / 2)
+
+
+class Texts:
+    """Texts, labels and vectors, and models of some of them."""
+
+    def __init__(self, items: list[str], labels: list[str]):
+        self.names = label_names(labels)
+        self.items, self.targets = items, np.array([self.names.index(label) for label in labels])
+        words = [get_tokenizer("penn").words(text) for text in items]
+        base, _ = choose_base(AUTO, words)
+        self.vectors = None if base is None else base.texts(words)
+
+    def logits(self, train: NDArray[np.int64], asked: NDArray[np.int64], folds: int = 1) -> NDArray:
+        """What a model of some texts says of others."""
+        dense = [None if self.vectors is None else self.vectors[rows] for rows in (train, asked)]
+        texts = [self.items[row] for row in train]
+        fitted = fit_linear(texts, self.targets[train], len(self.names), dense=dense[0], folds=folds)
+        return fitted.model.scores([self.items[row] for row in asked], dense[1])
+
+    def accuracy(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> float:
+        """Of such a model."""
+        return float((self.logits(train, test).argmax(axis=1) == self.targets[test]).mean())
+
+
+def forecasts(name: str, cases: int) -> None:
+    """Print each forecast and what came; and how many intervals held it."""
+    data = load(name)
+    every = Texts([*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels])
+    kept = np.random.default_rng(99).permutation(len(every.items))[:MOST]
+    came, said = [], []
+    for case in range(cases):
+        order = kept[np.random.default_rng(case).permutation(len(kept))]
+        test, pool = order[: len(kept) // 4], order[len(kept) // 4 :]
+        own = pool[: len(pool) // 2]
+        came.append(every.accuracy(pool, test) - every.accuracy(own, test))
+        held = max(len(own) // 5, 1)
+        sizes = np.round((len(own) - held) * SIZES).astype(np.int64)
+        errors = np.zeros((SEEDS, len(sizes)))
+        for seed in range(SEEDS):
+            mixed = np.random.default_rng(1000 * case + seed).permutation(own)
+            for place, size in enumerate(sizes):
+                errors[seed, place] = 1 - every.accuracy(mixed[held : held + size], mixed[:held])
+        said.append(fit_power_law(sizes, errors, len(own)).gain(len(pool) - len(own)))
+    truth = float(np.mean(came))
+    holds = sum(low <= truth <= high for _, low, high in said)
+    shown = [[round(100 * value, 2) for value in own] for own in said]
+    print(json.dumps({"set": name, "texts": len(own), "came": 100 * truth, "said": shown, "holds": holds}))
+
+
+def choices(name: str, seeds: int) -> None:
+    """Print the accuracies after each 100 texts, of each way to choose them, in the mean over the seeds."""
+    data = load(name)
+    every = Texts([*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels])
+    chance = np.random.default_rng(5)
+    pool = chance.permutation(len(data.train))[: 2 * MOST]
+    test = len(data.train) + chance.permutation(len(data.test))[:MOST]
+    found: dict[str, list[list[float]]] = {"random": [], "doubt": [], "suggest": []}
+    for seed in range(seeds):
+        for way, rows in found.items():
+            own = np.random.default_rng(seed).permutation(pool)
+            chosen, rest = own[:STEP], own[STEP:]
+            rows.append([every.accuracy(chosen, test)])
+            for _ in range(ROUNDS):
+                if way != "random":
+                    ranked = np.sort(softmax(every.logits(chosen, rest, folds=3), axis=1), axis=1)
+                    doubt = 1 - (ranked[:, -1] - ranked[:, -2])
+                    best = most_useful(doubt, every.vectors[rest], STEP)
+                    taken = np.array(best) if way == "suggest" else np.argsort(-doubt)[:STEP]
+                else:
+                    taken = np.arange(STEP)
+                chosen = np.concatenate([chosen, rest[taken]])
+                rest = np.delete(rest, taken)
+                rows[-1].append(every.accuracy(chosen, test))
+    means = {way: [round(100 * own, 1) for own in np.mean(rows, axis=0)] for way, rows in found.items()}
+    print(json.dumps({"set": name, "seeds": seeds, **means}), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("what", choices=("curve", "suggest"))
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--cases", type=int, default=3, help="halves, or seeds")
+    asked = parser.parse_args()
+    for name in asked.sets:
+        (forecasts if asked.what == "curve" else choices)(name, asked.cases)
+
+
+if __name__ == "__main__":
+    main()
