@@ -15,8 +15,7 @@ def most_useful(doubt: NDArray[np.floating], vectors: Any, count: int) -> list[i
 
     One after the other is taken that makes the doubt that is left least: an item takes from the doubt of
     every other as much as it is like it (greedy facility location, weighted by doubt; Wei, Iyer and Bilmes,
-    ICML 2015). Doubt alone takes the same question many times over, distance alone what is merely odd. On
-    1,800 tweets both cost two points and more of what this brings.
+    ICML 2015). Doubt alone takes the same question many times over, distance what is merely odd.
 
     Args:
         doubt: From 0 to 1, `[items]`.
