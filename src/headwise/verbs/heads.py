@@ -13,7 +13,6 @@ from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
 
-
 _NOTHING = 1e-3
 """Nats that make no difference."""
 
