@@ -13,6 +13,7 @@ chosen on dev only; the test texts are read once for each run.
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,26 @@ from accuracy_tables import print_tables
 from classifying import LINEAR, Classifying, Task
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
+from headwise.data.files import read_lines
 from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.parts import Parts
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
+from headwise.features.brackets import bracket_heads
 from headwise.features.parse_files import read_parses
+from headwise.features.syntax import Heads
 from headwise.linear.baseline import fit_baseline
 from headwise.recipe import read_recipe
 from runs import DATA, Found, Layers
 
+BRACKETS = "tree-lstm-constituency"
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 
 # Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 1 (Qi et al. 2020),
-# Star-Transformer (Guo et al. 2019), BP-Transformer (Ye et al. 2019), DiSAN (Shen et al. 2018).
+# Star-Transformer (Guo et al. 2019), BP-Transformer (Ye et al. 2019), DiSAN (Shen et al. 2018), Tree-LSTM
+# (Tai et al. 2015; it learned of all phrases' labels).
 _COLUMNS = ("ms-transformer", "transformer", "bilstm", "s-lstm")
 _MTL = {
     "apparel": (87.25, 82.25, 86.05, 85.75),
@@ -65,8 +71,9 @@ PAPER = {f"mtl16/{domain}": dict(zip(_COLUMNS, own, strict=True)) for domain, ow
         "transformer": 50.4,
         "bilstm": 49.8,
         "disan": 51.7,
+        "tree-lstm-constituency": 51.0,
     },
-    "sst2": {"ms-san": 88.6},
+    "sst2": {"ms-san": 88.6, "tree-lstm-constituency": 88.0},
 }
 
 
@@ -86,7 +93,8 @@ class Accuracy(Classifying):
         "disan",
         LINEAR,
     )
-    more = ("s-lstm", "ms-full-windows")  # a baseline of MS-Trans Table 3, an ablation of the first
+    # Baselines of MS-Trans Table 3 and MS-SAN Table 1, and an ablation of the first.
+    more = ("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows")
     vectors = "vectors/reviews_300d.txt.gz"
 
     def load(self, task: str) -> Task:
@@ -124,13 +132,31 @@ class Accuracy(Classifying):
         return lambda items: model.predict([own.text for own in items])
 
     def reads_trees(self, system: str) -> bool:
-        return system == "ms-san"
+        return system in ("ms-san", "tree-lstm", BRACKETS)
+
+    def read(self, data: Task, system: str) -> Task:
+        if system != BRACKETS:
+            return super().read(data, system)
+        heads = treebank_heads()
+        parts = ([replace(own, heads=heads.get(own.text)) for own in part] for part in data.three())
+        return replace(data, parts=Parts(KINDS["classify"], *parts))
 
     def bare(self, item: Example) -> Example:
         return replace(item, heads=None)
 
     def show(self, found: Found) -> None:
         print_tables(found, PAPER)
+
+
+@cache
+def treebank_heads() -> dict[str, Heads]:
+    """The constituency trees of SST by their texts; but for those with spaces in a leaf."""
+    trees: dict[str, Heads] = {}
+    for part in ("train", "dev", "test"):
+        for _, line in read_lines(str(DATA / f"sst/trees/{part}.txt.gz")):
+            words, heads = bracket_heads(line)
+            trees[" ".join(words)] = heads
+    return {text: heads for text, heads in trees.items() if len(text.split()) == len(heads)}
 
 
 def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:

@@ -58,17 +58,18 @@ class Classifying(Bench):
     def bare(self, item: Any) -> Any:
         """An item without its parse."""
 
-    def _read(self, data: Task, system: str) -> Task:
+    def read(self, data: Task, system: str) -> Task:
+        """The data as a system sees them: with parses or without."""
         if self.reads_trees(system):
             return data
         parts = ([self.bare(item) for item in part] for part in data.three())
         return replace(data, parts=Parts(KINDS[self.kind], *parts))
 
     def prints(self, data: Task, system: str) -> list[str]:
-        return [KINDS[self.kind].fingerprint(part).sha256 for part in self._read(data, system).three()]
+        return [KINDS[self.kind].fingerprint(part).sha256 for part in self.read(data, system).three()]
 
     def measure(self, data: Task, task: str, system: str, seed: int, folder: Path) -> Result:
-        data = self._read(data, system)
+        data = self.read(data, system)
         if system == LINEAR:
             return self._measure_linear(data)
         recipe = build_recipe(*self.layers(task, system))

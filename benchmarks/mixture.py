@@ -100,6 +100,7 @@ def mixture_sets(
     sets: int = 10,
     *,
     clusters: int = 4,
+    fewest_clusters: int | None = None,
     fewest: int = 100,
     most: int = 500,
     features: int = 2,
@@ -114,6 +115,7 @@ def mixture_sets(
         seed: Not negative; the same seed gives the same sets.
         sets: How many.
         clusters: K.
+        fewest_clusters: If given, each set has a number of clusters of its own, from this to `clusters`.
         fewest: Least points of a set.
         most: Most points of a set.
         features: Of a point.
@@ -126,6 +128,9 @@ def mixture_sets(
     sizes = random.integers(fewest, most + 1, sets)
     means = random.uniform(-4, 4, (sets, clusters, features))
     weights = random.dirichlet(np.ones(clusters), sets)
+    if fewest_clusters is not None and fewest_clusters < clusters:
+        weights *= np.arange(clusters) < random.integers(fewest_clusters, clusters + 1, sets)[:, None]
+        weights /= weights.sum(1, keepdims=True)
     set_of = np.repeat(np.arange(sets), sizes)
     below = weights.cumsum(1)[set_of, :-1]
     cluster = (random.random(len(set_of))[:, None] > below).sum(1)

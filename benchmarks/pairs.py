@@ -76,6 +76,7 @@ PAPER: dict[str, dict[str, float]] = {
         "ms-transformer": 85.9,
         "ms-san": 87.0,
         "star-transformer": 86.0,
+        "bp-transformer": 88.25,
         "transformer": 82.2,
         "bilstm": 83.3,
         **dict(zip(ABLATIONS, _ALPHAS + _SCALES + _MASKS, strict=True)),
@@ -95,6 +96,7 @@ class Pairs(Classifying):
         "transformer",
         "bilstm",
         "ms-transformer-cross",
+        "bp-transformer",
         LINEAR,
     )
     more = tuple(ABLATIONS)

@@ -65,10 +65,31 @@ def _whole(data: str, files: str, *systems: str) -> tuple[Row, ...]:
     return tuple(Row(f"{system}, all of {data}", bring=bring + system) for system in systems)
 
 
+def _set_task(task: str, *models: str, what: str = "") -> tuple[Row, ...]:
+    """Rows of benchmarks/set_tasks.py."""
+    return tuple(
+        Row(
+            f"{what}{model}",
+            command=f"set_tasks.py {task} --model {model}",
+            kept=f"set_tasks/{task}-{model}-*.json",
+        )
+        for model in models
+    )
+
+
+_TREES = ("tree-lstm", "tree-lstm-constituency")
+_CLOUDS = ("rff+mean", "rff+pma", "isab16+mean", "isab16+pma")
 _SNLI, _SST = ("snli",), ("sst5",)
 _SNLI_FILES = "snli_1.0_train.jsonl --dev snli_1.0_dev.jsonl --test snli_1.0_test.jsonl"
 _MNLI_FILES = "train.jsonl --dev dev_matched.jsonl --test dev_mismatched.jsonl"
 _MINILM = "headwise train SST --recipe sst5-ms-san --pretrained.name FOLDER --readout attentive,cls"
+_PTB = "its .mrg files in a zip; headwise train wsj.zip!*.mrg --recipe tag-ms-transformer"
+_ONTONOTES = (
+    "LDC2013T19 and the CoNLL-2012 scripts; find train -path '*english*' -name '*gold_conll' "
+    "-exec cat {} + > train.conll, the same for dev and test; "
+    "headwise train train.conll --dev dev.conll --test test.conll --recipe tag-ms-transformer "
+    "--vectors.file glove.6B.100d.txt --words.vector-size 100 --train.epochs 20"
+)
 _CHARACTERS = "(100 MB); headwise train"
 _TAGGERS = (
     "transformer",
@@ -87,6 +108,8 @@ TABLES: dict[str, Table] = {
             _SST,
             "bilstm",
             "s-lstm",
+            "tree-lstm",
+            "tree-lstm-constituency",
             "disan",
             "transformer",
             "ms-transformer",
@@ -106,6 +129,7 @@ TABLES: dict[str, Table] = {
             "transformer",
             "bilstm",
             "s-lstm",
+            "tree-lstm",
             "star-transformer",
             "ms-san",
             "bp-transformer",
@@ -116,15 +140,14 @@ TABLES: dict[str, Table] = {
         rival="transformer",
     ),
     "ms-trans/table4": Table(
-        "Tagging: CoNLL-2003 names (F1), parts of speech (static MiniLM vectors in place of GloVe)",
+        "Tagging: CoNLL-2003 names (F1), parts of speech (GloVe 6B, or static MiniLM vectors)",
         (
+            *_tagging("CoNLL-2003, GloVe", "conll2003-glove", *_TAGGERS, "star-transformer + char + crf"),
             *_tagging("CoNLL-2003", "conll2003", *_TAGGERS),
             *_tagging("PTB sample", "treebank", *_TAGGERS),
             *_tagging("UD EWT", "ewt-xpos", *_TAGGERS),
-            Row(
-                "PTB: all of it",
-                bring="its .mrg files; headwise train FOLDER/*.mrg --recipe tag-ms-transformer",
-            ),
+            Row("PTB: all of it", bring=_PTB),
+            Row("CoNLL-2012 (OntoNotes 5)", bring=_ONTONOTES),
         ),
     ),
     "ms-trans/table5": Table(
@@ -179,10 +202,9 @@ TABLES: dict[str, Table] = {
         "NLI and sentiment (SNLI from 16,672 pairs)",
         (
             *_rows("pairs", _SNLI, "transformer", "star-transformer", "ms-san", what="SNLI: "),
-            *_rows(
-                "accuracy", ("sst2",), "ms-san", "transformer", "bilstm", "ms-transformer", what="SST-2: "
-            ),
-            *_rows("accuracy", _SST, "ms-san", "transformer", "disan", what="SST-5: "),
+            *_rows("accuracy", ("sst2",), "ms-san", "transformer", "bilstm", *_TREES, what="SST-2: "),
+            *_rows("accuracy", ("sst2",), "ms-transformer", what="SST-2: "),
+            *_rows("accuracy", _SST, "ms-san", "transformer", "disan", *_TREES, what="SST-5: "),
             *_whole("SNLI", _SNLI_FILES, "ms-san"),
             *_whole("MultiNLI", _MNLI_FILES, "ms-san"),
             Row("with BERT", bring=f"a Hugging Face encoder in FOLDER (extra pretrained); {_MINILM}"),
@@ -253,7 +275,8 @@ TABLES: dict[str, Table] = {
         ),
     ),
     "star/figure-masked-summation": Table(
-        "Masked summation", (Row("all models", missing="the task is not written"),)
+        "Masked summation: squared error (N 200, d 10, k 10)",
+        _set_task("masked-summation", "star-transformer", "transformer", "ms-transformer", "bilstm"),
     ),
     "bpt/table-text": Table(
         "BP-Transformer on SST-5 and IMDB",
@@ -263,11 +286,12 @@ TABLES: dict[str, Table] = {
         ),
     ),
     "bpt/table-snli": Table(
-        "BP-Transformer on SNLI (16,672 pairs): words of a text see the other's",
+        "BP-Transformer on SNLI (16,672 pairs): words of a text see the other's, as released",
         (
-            *_rows("pairs", _SNLI, "ms-transformer-cross"),
-            Row("released variant", missing="cross edges in the upper layers are not written"),
+            *_rows("pairs", _SNLI, "bp-transformer", "ms-transformer-cross", "transformer"),
+            *_whole("SNLI", _SNLI_FILES, "bp-transformer"),
         ),
+        rival="transformer",
     ),
     "bpt/table-characters": Table(
         "Characters: enwik8 and text8",
@@ -283,35 +307,50 @@ TABLES: dict[str, Table] = {
     ),
     "bpt/table-translation": Table(
         "Translation: IWSLT15 zh-en, WMT14 en-de",
-        (Row("Multi30k en-de", missing="there is no encoder-decoder"),),
+        (
+            *(
+                Row(
+                    f"Multi30k en-de: {model}",
+                    command=f"translation.py --model {model}",
+                    kept=f"set_tasks/translation-{model}-*.json",
+                )
+                for model in ("transformer", "bpt-k1", "bpt-k2", "bpt-k4", "bpt-k8")
+            ),
+            Row(
+                "IWSLT15 zh-en, WMT14 en-de",
+                bring="six files of words between spaces, train, dev and test in both languages; "
+                "python benchmarks/translation.py --sweep --data {train,dev,test}.{zh,en}",
+            ),
+        ),
     ),
     "set/table1": Table(
         "Largest of a set of numbers: mean absolute error",
-        tuple(
-            Row(
-                model,
-                command=f"set_tasks.py max-regression --model {model}",
-                kept=f"set_tasks/max-regression-{model}-*.json",
-            )
-            for model in ("rff+mean", "rff+sum", "rff+max", "sab+pma")
-        ),
+        _set_task("max-regression", "rff+mean", "rff+sum", "rff+max", "sab+pma"),
     ),
     "set/table2": Table(
-        "Unique characters", (Row("all models", missing="the task is not written; it needs Omniglot"),)
+        "Unique characters: accuracy (characters that are drawn here, in place of Omniglot)",
+        _set_task("unique-characters", "rff+mean", "rff+pma", "sab+mean", "sab+pma"),
     ),
     "set/table3": Table(
         "Mixtures of Gaussians: log likelihood",
-        tuple(
-            Row(
-                model,
-                command=f"set_tasks.py mixture --model {model}",
-                kept=f"set_tasks/mixture-{model}-*.json",
-            )
-            for model in ("rff+mean", "isab16+pma")
+        (
+            *_set_task("mixture", "rff+mean", "isab16+pma"),
+            *_set_task("mixture-unknown", "rff+mean", "isab16+pma", what="2 to 6 clusters: "),
         ),
     ),
     "set/table4": Table(
-        "Point clouds of ModelNet40", (Row("all models", missing="there is no reader for point clouds"),)
+        "Point clouds: accuracy (ModelNet40; solids that are drawn here)",
+        (
+            *_set_task("point-clouds", *_CLOUDS, what="ten solids: "),
+            *(
+                Row(
+                    f"ModelNet40: {model}",
+                    bring="ModelNet40.zip (modelnet.cs.princeton.edu, 2 GB); python benchmarks/set_tasks.py"
+                    f" modelnet40 --data ModelNet40.zip --points 100 --model {model}",
+                )
+                for model in _CLOUDS
+            ),
+        ),
     ),
     "set/bags": Table(
         "Bags of instances (not the paper's own)",

@@ -27,7 +27,7 @@ from headwise import __version__
 from headwise.features.vectors import WordVectors, load_vectors
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe
-from headwise.train.loop import Report
+from headwise.train.loop import Report, TrainingInterrupted
 from headwise.verbs.listener import Listener
 
 HERE = Path(__file__).parent
@@ -249,7 +249,7 @@ def stoppable() -> Iterator[list[str]]:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield stopped
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TrainingInterrupted):
         stopped.append("stopped; the same command goes on where it was")
         print(f"\n{stopped[0]}", file=sys.stderr)
     finally:

@@ -1,11 +1,16 @@
-"""The Set Transformer paper's tasks: max regression and mixtures of Gaussians, beside the paper's figures.
+"""The Set Transformer paper's tasks, beside the paper's figures; and Star-Transformer's masked summation.
 
     python benchmarks/set_tasks.py max-regression                     # SAB + PMA, the paper's 20,000 steps
     python benchmarks/set_tasks.py max-regression --model rff+mean    # a pooled baseline
     python benchmarks/set_tasks.py mixture --threads 1 --minutes 60   # ISAB(16) + PMA, 50,000 steps
+    python benchmarks/set_tasks.py unique-characters --model sab+pma  # of characters that are drawn here
+    python benchmarks/set_tasks.py mixture-unknown                    # 2 to 6 clusters, not told how many
+    python benchmarks/set_tasks.py point-clouds --model isab16+mean   # ten kinds of solids, 100 points each
+    python benchmarks/set_tasks.py modelnet40 --data ModelNet40.zip   # the paper's; you must bring it
+    python benchmarks/set_tasks.py masked-summation --model bilstm    # Star-Transformer's
     python benchmarks/set_tasks.py --table                            # only print what has been measured
 
-Sets are drawn as they are needed, of a size of their own each; nothing is downloaded. A run ends after
+Sets are drawn as they are needed, most of a size of their own each; nothing is downloaded. A run ends after
 --steps, or earlier after --minutes of training, all sessions together: stop it at any time, and the same
 command goes on where it was; a kill -9 costs at most 20 seconds. Curve and scores are written to
 results/set_tasks as JSON and SVG.
@@ -23,14 +28,16 @@ from headwise.encoders.set_models import SetModel, SetModelConfig
 from headwise.encoders.set_transformer import SetTransformerConfig
 from headwise.errors import HeadwiseError
 from headwise.memory import keep_freed_memory
+from headwise.ragged import Ragged
+from masked_summation import MaskedSummation
 from max_regression import constant_error, max_sets
 from mixture import Mixture, em_step, log_likelihood, mixture_sets
+from point_clouds import ModelNet, PointClouds
 from set_tasks_output import print_table
-from set_tasks_training import Scores, Settings, Task, train
+from set_tasks_training import EVALUATION, PART, Scores, Settings, Task, train
+from unique_characters import UniqueCharacters
 
 RESULTS = Path(__file__).parent / "results"
-EVALUATION = 2**32  # seed of the sets that models are judged on, out of reach of --seed
-PART = 200  # sets that are judged at once
 
 
 class MaxRegression(Task):
@@ -81,6 +88,7 @@ class MixtureOfGaussians(Task):
     model = "isab16+pma"
     steps, rate, decay_at, precision = 50_000, 1e-3, 0.7, "bfloat16"
     evaluation_sets, evaluate_every = 1000, 1000
+    clusters = fewest = 4  # of a set
     # Mean log likelihood of a point, the paper's Table 4 and its supplement.
     paper: Mapping[str, tuple[float, ...]] = {
         "rff+mean": (-2.0006, -1.6186),
@@ -96,18 +104,20 @@ class MixtureOfGaussians(Task):
     def make(self, model: str) -> SetModel:
         decoder = 1 if model.endswith("pma") else 3
         blocks = SetTransformerConfig(width=128)
-        return SetModel(
-            SetModelConfig.named(model, inputs=2, outputs=5, rows=4, decoder_layers=decoder, blocks=blocks)
-        )
+        sizes = {"inputs": 2, "outputs": 5, "rows": self.clusters, "decoder_layers": decoder}
+        return SetModel(SetModelConfig.named(model, blocks=blocks, **sizes))
+
+    def draw(self, seed: list[int], sets: int = 10) -> tuple[Ragged, Mixture]:
+        return mixture_sets(seed, sets, clusters=self.clusters, fewest_clusters=self.fewest)
 
     def loss(self, model: SetModel, seed: list[int]) -> Tensor:
-        points, _ = mixture_sets(seed)
+        points, _ = self.draw(seed)
         return -log_likelihood(points, Mixture.from_raw(model(points).float(), 2)).mean()
 
     def evaluate(self, model: SetModel, sets: int) -> Scores:
         before = after = 0.0
         for part in range(sets // PART):
-            points, _ = mixture_sets([EVALUATION, part], PART)
+            points, _ = self.draw([EVALUATION, part], PART)
             mixture = Mixture.from_raw(model(points), 2)
             before += log_likelihood(points, mixture).sum().item()
             after += log_likelihood(points, em_step(points, mixture)).sum().item()
@@ -116,7 +126,7 @@ class MixtureOfGaussians(Task):
     def references(self, sets: int) -> dict[str, Scores]:
         oracle = one = 0.0
         for part in range(sets // PART):
-            points, mixture = mixture_sets([EVALUATION, part], PART)
+            points, mixture = self.draw([EVALUATION, part], PART)
             oracle += log_likelihood(points, mixture).sum().item()
             single = em_step(
                 points, Mixture(torch.zeros(PART, 1), torch.zeros(PART, 1, 2), torch.ones(PART, 1, 1))
@@ -125,7 +135,26 @@ class MixtureOfGaussians(Task):
         return {"oracle": {"LL0": oracle / sets}, "one Gaussian": {"LL0": one / sets}}
 
 
-TASKS: dict[str, Task] = {task.name: task for task in (MaxRegression(), MixtureOfGaussians())}
+class UnknownClusters(MixtureOfGaussians):
+    """The same with 2 to 6 clusters, and a model that is not told how many; not the paper's."""
+
+    name = "mixture-unknown"
+    clusters, fewest = 6, 2
+    paper: Mapping[str, tuple[float, ...]] = {}
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        MaxRegression(),
+        UniqueCharacters(),
+        MixtureOfGaussians(),
+        UnknownClusters(),
+        PointClouds(),
+        ModelNet(),
+        MaskedSummation(),
+    )
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -149,17 +178,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--precision", choices=["float32", "bfloat16"], help="of the training steps")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
+    parser.add_argument("--points", type=int, help="of a point cloud; 100 by default")
+    parser.add_argument("--data", type=Path, help="modelnet40: ModelNet40.zip, or the folder that it holds")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
     asked = parser.parse_args(arguments)
     if asked.table:
         print_table(TASKS, asked.results)
         return 0
     if asked.task is None:
-        parser.error("which task? max-regression or mixture")
+        parser.error(f"which task? {', '.join(TASKS)}")
     if asked.threads:
         torch.set_num_threads(asked.threads)
     keep_freed_memory()
     task = TASKS[asked.task]
+    if isinstance(task, PointClouds):
+        task.points = asked.points or task.points
+    if isinstance(task, ModelNet):
+        if asked.data is None:
+            parser.error("modelnet40 needs --data ModelNet40.zip (modelnet.cs.princeton.edu)")
+        task.data = asked.data
     settings = Settings(
         model=asked.model or task.model,
         seed=asked.seed,

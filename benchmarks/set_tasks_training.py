@@ -25,6 +25,8 @@ from headwise.train.state import check_tensors, load_tensors, write_atomically
 from set_tasks_output import file_name, write_result
 
 SAVE_EVERY = 20.0  # seconds
+EVALUATION = 2**32  # seed of the sets that models are judged on, out of reach of --seed
+PART = 200  # sets that are judged at once
 
 Scores = dict[str, float]
 
@@ -109,7 +111,8 @@ class Run:
         counters, task = self.counters, self.task
         began, processor_began = time.monotonic(), time.process_time()
         for group in self.optimizer.param_groups:
-            group["lr"] = task.rate * (0.1 if self.share >= self.settings.decay_at else 1.0)
+            rise = min(1.0, (counters.step + 1) / max(getattr(task, "warmup", 0), 1))
+            group["lr"] = task.rate * rise * (0.1 if self.share >= self.settings.decay_at else 1.0)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
             loss = task.loss(self.model, [self.settings.seed, counters.step])
         loss.backward()

@@ -7,14 +7,17 @@ Penn Treebank sample, beside the papers' figures.
 
 Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
-chosen on dev only; the test sentences are read once for each run. The treebank sample has no split of its
-own: of its 199 files the first 160 are for training, the next 19 for dev and the last 20 for the test.
+chosen on dev only; the test sentences are read once for each run. A data set such as `conll2003-glove` is
+the same with GloVe 6B (100 features), the paper's vectors, and a longer training. The treebank sample has
+no split of its own: of its 199 files the first 160 are for training, the next 19 for dev and the last 20
+for the test.
 """
 
 import statistics
 import sys
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from headwise.data.kinds import KINDS
 from headwise.data.parts import NAMES, Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
+from headwise.features.vectors import load_vectors
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme
@@ -32,8 +36,9 @@ from memory_tagger import MemoryTagger
 from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
 Sentences = Parts[Any]
+GLOVE_VECTORS = "vectors/glove_6B_100d.txt.gz"
 MEMORY = "memory of the training words"
-PLAIN = {"characters": {"network": "none"}, "tagger": {"crf": False, "constraints": False}}
+PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
 # name -> the recipe and what is said beyond it
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -45,20 +50,32 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "bilstm + char + crf": ("tag-bilstm", {}),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
+GLOVE = "-glove"  # ends the names of data sets
+# Words that training has once keep their vector or are unknown, as are those that only the test has.
+GLOVE_RECIPE: dict[str, Any] = {
+    "vectors": {"extra_words": 120_000},
+    "words": {"min_count": 2, "max_words": 150_000, "word_dropout": 0.01},
+    "characters": {"features": 50, "shape": 20},
+    "train": {"epochs": 10, "vectors_learning_rate": 3e-4, "average": 0.999},
+}
 # F1 of names, accuracy of parts of speech: MS-Trans Tables 4 and 5 (Guo et al. 2020); the BiLSTM-CRF is
 # that of Ma & Hovy (2016). The parts of speech are of the whole Penn Treebank, which we do not have.
+_CONLL = {
+    "ms-transformer": 89.38,
+    "ms-transformer + char": 91.33,
+    "ms-transformer + char + crf": 91.59,
+    "transformer": 86.48,
+    "transformer + char": 88.26,
+    "bilstm + char + crf": 91.21,
+}
 PAPER: dict[str, dict[str, float]] = {
-    "conll2003": {
-        "ms-transformer": 89.38,
-        "ms-transformer + char": 91.33,
-        "ms-transformer + char + crf": 91.59,
-        "transformer": 86.48,
-        "transformer + char": 88.26,
-        "bilstm + char + crf": 91.21,
-    },
+    "conll2003": _CONLL,
+    "conll2003-glove": _CONLL,
     "wnut17": {},
     "ewt-xpos": {},
+    "ewt-xpos-glove": {},
     "treebank": {},
+    "treebank-glove": {},
 }
 FILES = {
     "conll2003": [f"conll2003/eng.{part}.gz" for part in ("train", "testa", "testb")],
@@ -73,8 +90,14 @@ TREEBANK = "ptb_wsj/treebank.zip!*.mrg"
 TREEBANK_CUTS = (160, 179)  # files
 
 
+def bare(task: str) -> str:
+    """A data set without what its name says of vectors."""
+    return task.removesuffix(GLOVE)
+
+
 def read(name: str) -> Sentences:
     """A data set with its three parts."""
+    name = bare(name)
     if name == "treebank":
         data = read_tagged(DATA / TREEBANK)
         first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
@@ -95,6 +118,10 @@ class Tagging(Bench):
     seeds = 1
     vectors = "vectors/minilm_static_200d.txt.gz"
 
+    def __init__(self, results: Path | None = None):
+        super().__init__(results)
+        self.glove = cache(lambda: load_vectors(DATA / GLOVE_VECTORS))
+
     def load(self, task: str) -> Sentences:
         return read(task)
 
@@ -102,7 +129,10 @@ class Tagging(Bench):
         if system == MEMORY:
             return []
         recipe, more = SYSTEMS[system]
-        score = {"train": {"score": "f1" if task in NAMED else "accuracy"}}
+        score = {"train": {"score": "f1" if bare(task) in NAMED else "accuracy"}}
+        if task.endswith(GLOVE):
+            own = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
+            return [read_recipe(Path(recipe)), GLOVE_RECIPE, more, own | score]
         own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         return [read_recipe(Path(recipe)), more, own | score]
 
@@ -118,7 +148,7 @@ class Tagging(Bench):
             data,
             recipe,
             folder,
-            vectors=self.word_vectors(),
+            vectors=self.glove() if task.endswith(GLOVE) else self.word_vectors(),
             resume=(folder / "training" / "state.safetensors").exists(),
             baseline=False,
             listener=listening(show_epochs("sentences", recipe.train.score)),
@@ -139,7 +169,7 @@ class Tagging(Bench):
         for name, own in found.items():
             if not any(own.values()):
                 continue
-            measured = "F1" if name in NAMED else "accuracy"
+            measured = "F1" if bare(name) in NAMED else "accuracy"
             print_header([f"{name}, test {measured}", "ours", "seeds", "paper", "train s", "parameters"])
             for system, runs in own.items():
                 if runs:

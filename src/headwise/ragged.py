@@ -36,6 +36,7 @@ class Layout:
         device: Where the index tensors live.
         trees: Where the texts are parsed, the distances in each text's dependency tree, `[length, length]`
             of whole numbers (`headwise.features.syntax.tree_distances`).
+        heads: Likewise the word that each word depends on, from 1, and 0 for roots, `[length]`.
 
     Raises:
         ValueError: A length is negative, or the trees do not fit the lengths.
@@ -50,6 +51,7 @@ class Layout:
         lengths: Sequence[int],
         device: torch.device | str = "cpu",
         trees: Sequence[Tensor] | None = None,
+        heads: Sequence[Tensor] | None = None,
     ):
         self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
         if any(n < 0 for n in self.sizes):
@@ -59,6 +61,9 @@ class Layout:
             shapes = [tuple(tree.shape) for tree in trees]
             raise ValueError(f"tree distances {shapes} do not fit texts of {list(self.sizes)} rows")
         self.trees = None if trees is None else tuple(tree.to(self.device) for tree in trees)
+        if heads is not None and [len(own) for own in heads] != [*self.sizes]:
+            raise ValueError(f"heads of {[len(own) for own in heads]} words do not fit {list(self.sizes)}")
+        self.heads = None if heads is None else tuple(heads)
         self.memo: dict[Any, Any] = {}
 
     @property
@@ -108,12 +113,14 @@ class Layout:
 
     def select(self, texts: Sequence[int]) -> "Layout":
         """The layout of some of the texts, in the order given."""
-        trees = None if self.trees is None else [self.trees[t] for t in texts]
-        return Layout([self.sizes[t] for t in texts], self.device, trees)
+        trees, heads = (None if of is None else [of[t] for t in texts] for of in (self.trees, self.heads))
+        return Layout([self.sizes[t] for t in texts], self.device, trees, heads)
 
     def to(self, device: torch.device | str) -> "Layout":
         """The same layout with its index tensors on `device`."""
-        return self if torch.device(device) == self.device else Layout(self.sizes, device, self.trees)
+        if torch.device(device) == self.device:
+            return self
+        return Layout(self.sizes, device, self.trees, self.heads)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self.sizes == other.sizes

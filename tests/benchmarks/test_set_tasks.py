@@ -46,23 +46,29 @@ def same(a, b):
         ("max-regression", "rff+sum", {"error"}),
         ("mixture", "isab16+pma", {"LL0", "LL1"}),
         ("mixture", "rff+mean", {"LL0", "LL1"}),
+        ("mixture-unknown", "isab16+pma", {"LL0", "LL1"}),
+        ("unique-characters", "sab+pma", {"accuracy"}),
+        ("point-clouds", "isab16+mean", {"accuracy"}),
+        ("masked-summation", "star-transformer", {"mse"}),
     ],
 )
 def test_a_short_run(bench, task, model, metrics, tmp_path, capsys):
     assert bench.main([task, "--model", model, "--steps", "2", "--results", str(tmp_path)]) == 0
     found = result(tmp_path, f"{task}-{model}-0")
     assert found["steps"] == found["curve"][-1]["step"] == 2
-    assert found["scores"].keys() == found["paper"].keys() == metrics
+    assert found["scores"].keys() == metrics
+    known = task in ("max-regression", "mixture") or (task, model) == ("unique-characters", "sab+pma")
+    assert found["paper"].keys() == (metrics if known else set())
     assert found["parameters"] > 10_000
     if task == "mixture":
         assert found["scores"]["LL1"] > found["scores"]["LL0"]
         assert found["references"]["oracle"]["LL0"] == pytest.approx(-1.47, abs=0.05)
-    else:
+    elif task == "max-regression":
         assert found["references"]["best constant guess"]["error"] == pytest.approx(14.5, abs=2)
     picture = (tmp_path / "set_tasks" / f"{task}-{model}-0.svg").read_text()
     assert picture.count("<polyline") == len(metrics)
     assert model in picture
-    assert "paper" in capsys.readouterr().out
+    assert ("paper" in capsys.readouterr().out) == known
     bench.main(["--table", "--results", str(tmp_path)])
     [row] = [
         line

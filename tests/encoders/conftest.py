@@ -58,6 +58,11 @@ ROWS = {
     "bilstm": ("bilstm", {"width": WIDTH, "hidden": 4}),
     "bilstm, two layers": ("bilstm", {"width": WIDTH, "hidden": 3, "layers": 2}),
     "s-lstm": ("s-lstm", {"width": WIDTH, "layers": 2}),
+    "tree-lstm": ("tree-lstm", {"width": WIDTH, "hidden": 6, "tree_fallback": "word"}),
+    "tree-lstm, brackets": (
+        "tree-lstm",
+        {"width": WIDTH, "hidden": 6, "tree_fallback": "word", "trees": "constituency"},
+    ),
     "disan": ("disan", {"width": WIDTH}),
     "disan, two layers": ("disan", {"width": WIDTH, "layers": 2, "bound": 2.0}),
 }

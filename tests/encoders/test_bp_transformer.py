@@ -8,6 +8,9 @@ from headwise.encoders.base import default_readout
 from headwise.encoders.bp_graph import partition_graph
 from headwise.encoders.pooling import Readout
 from headwise.errors import ConfigError
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.classifier import Model
+from headwise.models.model_config import ModelConfig
 from headwise.priors import Forward
 from headwise.ragged import Ragged
 
@@ -64,28 +67,37 @@ def neighbours(node, nodes, config):
 
 def by_the_paper(encoder, text):
     """States of all nodes of one text."""
-    nodes = partition(len(text))
-    h = torch.zeros(len(nodes), WIDTH, dtype=torch.float64)
+    h = torch.zeros(len(partition(len(text))), WIDTH, dtype=torch.float64)
     h[: len(text)] = encoder.norm(encoder.positions(Ragged.from_list([text])).values)
     for block in encoder.blocks:
-        att, new = block.attention, []
-        for i, node in enumerate(nodes):
-            edges = neighbours(node, nodes, encoder.config)
-            seen = h[[nodes.index((level, begin, end)) for level, begin, end, _ in edges]]
-            heads = []
-            for head in range(HEADS):
-                part = slice(SIZE * head, SIZE * head + SIZE)
-                q, k, v = (
-                    x @ p.weight[part].T
-                    for x, p in ((h[i], att.heads.query), (seen, att.heads.key), (seen, att.heads.value))
-                )
-                if att.relative is not None:
-                    k = k + att.relative[[label for *_, label in edges]]
-                heads.append((k @ q / SIZE**0.5).softmax(0) @ v)
-            z = block.norm1(h[i] + att.heads.out(torch.cat(heads)))
-            new.append(block.norm2(z + block.down(torch.relu(block.up(z)))))
-        h = torch.stack(new)
+        z = mixed_by_the_paper(block, h, len(text), encoder.config)
+        h = block.norm2(z + block.down(torch.relu(block.up(z))))
     return h
+
+
+def mixed_by_the_paper(block, h, length, config):
+    """The same after graph self-attention."""
+    nodes, att, new = partition(length), block.attention, []
+    for i, node in enumerate(nodes):
+        edges = neighbours(node, nodes, config)
+        seen = h[[nodes.index((level, begin, end)) for level, begin, end, _ in edges]]
+        table = None if att.relative is None else att.relative[[label for *_, label in edges]]
+        new.append(block.norm1(h[i] + looked_at(att.heads, h[i], seen, table)))
+    return torch.stack(new)
+
+
+def looked_at(projections, row, seen, table=None):
+    """Multi-head attention of a row to others."""
+    heads = []
+    for head in range(HEADS):
+        part = slice(SIZE * head, SIZE * head + SIZE)
+        q, k, v = (
+            x @ p.weight[part].T
+            for x, p in ((row, projections.query), (seen, projections.key), (seen, projections.value))
+        )
+        k = k if table is None else k + table
+        heads.append((k @ q / SIZE**0.5).softmax(0) @ v)
+    return projections.out(torch.cat(heads))
 
 
 @pytest.mark.parametrize(
@@ -233,3 +245,36 @@ def test_inference_then_training_on_one_batch(words):
         encoder(batch)
     encoder(batch).summary.sum().backward()
     assert partition_graph(batch.layout, 2, 2, False).nodes == (5 + 3 + 2 + 1) + (2 + 1)
+
+
+def test_pair_layers_are_the_definition(words):
+    """The released code's upper layers: self-attention, a look at the other text's tokens as the lower
+    layers left them, feed-forward layer; both sides node by node."""
+    encoder, batch = encoder_of(layers=2, pair_layers=2, causal=True), words((5, 1, 0, 3, 9, 4), WIDTH)
+    encoded = encoder(batch)
+    lower = encoder_of(layers=2, causal=True)
+    lower.load_state_dict(encoder.state_dict(), strict=False)
+    below = [by_the_paper(lower, text) if len(text) else None for text in batch]
+    for t, text in enumerate(batch):
+        if not len(text):
+            continue
+        other = (t + 3) % 6
+        memory = below[other][: len(batch[other])] if len(batch[other]) else torch.zeros(0, WIDTH).double()
+        h = below[t]
+        for block in encoder.pair_blocks:
+            h = mixed_by_the_paper(block.block, h, len(text), encoder.config)
+            looks = torch.zeros_like(h)
+            for i in range(len(text) if len(memory) else 0):
+                looks[i] = looked_at(block.heads, h[i], memory)
+            z = block.norm(h + looks)
+            h = block.block.norm2(z + block.block.down(torch.relu(block.block.up(z))))
+        torch.testing.assert_close(encoded.tokens[t], h[: len(text)], rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(encoded.summary[t], h[-1], rtol=1e-9, atol=1e-9)
+
+
+def test_pair_layers_need_pairs(words):
+    with pytest.raises(ConfigError, match="got 3 texts"):
+        encoder_of(pair_layers=1)(words((2, 3, 1), WIDTH))
+    config = ModelConfig.from_json({"encoder": {"name": "bp-transformer", "width": 4, "pair_layers": 1}})
+    with pytest.raises(ConfigError, match="pair_layers are for pairs"):
+        Model(config, Vocabulary.build([["a"]]), ("x", "y"))

@@ -16,7 +16,7 @@ def test_features_of_the_papers():
     assert product(first, second).tolist() == [[1, -2, 3, 0.5, 3, -1, 2, 2.5]]
 
 
-@pytest.mark.parametrize("features", ["concat-absolute", "product"])
+@pytest.mark.parametrize("features", ["concat-absolute", "product", "concat"])
 def test_head(features):
     head = PairHead(5, 3, PairConfig(features=features), ClassifierConfig(hidden=4))
     assert head(torch.randn(7, 5), torch.randn(7, 5)).shape == (7, 3)

@@ -19,7 +19,13 @@ _SLACK = 8  # ... or at most this many rows larger
 
 
 def cross_attention(
-    query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    queries: Layout,
+    keys: Layout,
+    scale: float | None = None,
+    drop: float = 0.0,
 ) -> Tensor:
     """Multi-head attention of every query to all keys of the same text.
 
@@ -33,6 +39,7 @@ def cross_attention(
         queries: The layout of `query`.
         keys: The layout of `key` and `value`, with as many texts.
         scale: Of the logits; `1 / sqrt(size)` by default.
+        drop: Dropout on the weights.
 
     Returns:
         `[total of queries, heads, value size]`.
@@ -54,13 +61,13 @@ def cross_attention(
         # As for self-attention: on the CPU the fused kernel is slower in bfloat16 than in float32.
         with torch.autocast("cpu", enabled=False):
             q, k, v = query.float(), key.float(), value.float()
-            return cross_attention(q, k, v, queries, keys, scale).bfloat16()
+            return cross_attention(q, k, v, queries, keys, scale, drop).bfloat16()
     plan = _plan(queries, keys)
     if not plan.groups:
         return value.new_zeros((queries.total, *value.shape[1:]))
     q, k, v = plan.queries.pad(query), plan.keys.pad(key), plan.keys.pad(value)
     outputs = [
-        scaled_dot_product_attention(q_group, k_group, v_group, mask, scale=scale)
+        scaled_dot_product_attention(q_group, k_group, v_group, mask, drop, scale=scale)
         for q_group, k_group, v_group, mask in zip(q, k, v, plan.masks, strict=True)
     ]
     return plan.queries.unpad(outputs)

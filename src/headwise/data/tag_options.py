@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-TaggedFormat = Literal["columns", "conllu", "slash", "trees"]
+TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees"]
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,8 @@ class TagOptions:
     """The files' format; guessed from the name and the first lines by default."""
 
     tag_column: str | None = None
-    """The column of the tags: its name, or its number from 1. By default the last one, and of CoNLL-U upos
-    (others are xpos, deprel and feats)."""
+    """The column of the tags: its name, or its number from 1. By default the last one, of CoNLL-U upos
+    (others are xpos, deprel and feats), of CoNLL-2012 ner (the other is pos)."""
 
     token_column: str | None = None
     """The column of the tokens: its name, or its number from 1; the first by default."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from headwise.data.compression import plain_name
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-from headwise.data.formats import conll, conllu_tags, slashed, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, trees
 from headwise.data.tag_options import TaggedFormat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
@@ -14,6 +14,7 @@ _LOOKED_AT = 400  # lines
 
 RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "conllu": conllu_tags.recognise,
+    "conll2012": conll2012.recognise,
     "trees": trees.recognise,
     "slash": slashed.recognise,
     "columns": conll.recognise,
@@ -50,7 +51,7 @@ def guess_tagged_format(path: str, head: Sequence[Line]) -> tuple[TaggedFormat, 
         "HW259",
         "no tagged sentences were recognised in the first lines",
         expected="lines such as 'token<TAB>tag' with a blank line after each sentence",
-        advice="give --format columns, conllu, slash or trees",
+        advice="give --format columns, conllu, conll2012, slash or trees",
         path=path,
     )
 

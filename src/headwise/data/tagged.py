@@ -12,7 +12,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
-from headwise.data.formats import conll, conllu_tags, slashed, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, trees
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
 from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
@@ -174,6 +174,13 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         others = tuple(name for name in conllu_tags.COLUMNS if name != tag)
         read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
         return _Plan(form, TagColumns("form", tag, "head", others), read)
+    if form == "conll2012":
+        tag = conll2012.tag_column(options.tag_column)
+        if not options.tag_column:
+            source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
+        others = tuple(name for name in conll2012.COLUMNS if name != tag)
+        read = partial(conll2012.read_sentences, column=tag)
+        return _Plan(form, TagColumns("word", tag, None, others), read)
     columns = TagColumns("word", "tag")
     if form == "slash":
         spread = slashed.is_spread([text for _, text in head])

@@ -10,6 +10,7 @@ from headwise.encoders.s_lstm import SLSTM, SLSTMConfig
 from headwise.encoders.set_transformer import SetTransformer, SetTransformerConfig
 from headwise.encoders.star_transformer import StarTransformer, StarTransformerConfig
 from headwise.encoders.transformer import Transformer, TransformerConfig
+from headwise.encoders.tree_lstm import TreeLSTM, TreeLSTMConfig
 
 EncoderConfig = (
     MSTransformerConfig
@@ -21,6 +22,7 @@ EncoderConfig = (
     | BiLSTMConfig
     | DiSANConfig
     | SLSTMConfig
+    | TreeLSTMConfig
 )
 
 # name -> (module, its configuration); the module takes the configuration as its only argument.
@@ -34,6 +36,7 @@ ENCODERS: dict[str, tuple[type, type]] = {
     "bilstm": (BiLSTM, BiLSTMConfig),
     "disan": (DiSAN, DiSANConfig),
     "s-lstm": (SLSTM, SLSTMConfig),
+    "tree-lstm": (TreeLSTM, TreeLSTMConfig),
 }
 
 __all__ = [
@@ -58,4 +61,6 @@ __all__ = [
     "StarTransformerConfig",
     "Transformer",
     "TransformerConfig",
+    "TreeLSTM",
+    "TreeLSTMConfig",
 ]

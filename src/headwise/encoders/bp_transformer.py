@@ -13,7 +13,13 @@ scores by the same amount and changes nothing: it is left out. The text's vector
 (the readout `node`).
 
 The authors' released runs on SST-5, IMDB and SNLI let tokens look left only (`causal`), although the paper
-presents them as bidirectional, and keep the vectors r as they were drawn (`train_relative` off).
+presents them as bidirectional, and keep the vectors r as they were drawn (`train_relative` off). On pairs
+they have `pair_layers` on top (recipe nli-bp-transformer): between self-attention and feed-forward layer
+the tokens of each text see those of the other, as the layers below left them,
+
+    h = LayerNorm(h + [head_1; ...; head_N] W^O),  head_u = softmax(q_u K^T / sqrt(d_k)) V
+
+and spans see nothing there (their h goes through that LayerNorm too).
 """
 
 from dataclasses import dataclass
@@ -24,6 +30,7 @@ from torch import Tensor, nn, relu
 from torch.nn.functional import dropout, pad
 
 from headwise.attention import edges
+from headwise.attention.cross import cross_attention
 from headwise.attention.edges import tile_attention, tree_attention
 from headwise.attention.heads import Heads
 from headwise.attention.neighbours import graph_attention
@@ -58,6 +65,8 @@ class BPTransformerConfig:
     """Levels above this one share its relative positions."""
     causal: bool = False
     """Tokens look to the left only."""
+    pair_layers: int = 0
+    """Further blocks, in which the tokens of each text of a pair see those of the other (task pair)."""
     relative: bool = True
     """Relative positions on the edges."""
     relative_rows: int = 1000
@@ -97,13 +106,18 @@ class BPTransformer(nn.Module):
         self.positions = Positions(c.positions, c.width, c.max_positions)
         self.norm = nn.LayerNorm(c.width)
         self.blocks = nn.ModuleList(BPTBlock(c) for _ in range(c.layers))
+        self.pair_blocks = nn.ModuleList(BPTMemoryBlock(c) for _ in range(c.pair_layers))
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words, and the root as the summary, which stands
         over the words: the maximum over the words leaves it out. An empty text has no root; its summary
-        is 0."""
+        is 0. With `pair_layers` the texts are the first ones of pairs, and then the second ones."""
         layout = x.layout
         h, graph = self._states(x, spans=True)
+        if self.config.pair_layers:
+            memory = swapped(x.with_values(h[: layout.total]))
+            for block in self.pair_blocks:
+                h = block(h, graph, memory)
         if layout.total:
             root = h.index_select(0, graph.roots).masked_fill((x.lengths == 0)[:, None], 0.0)
         else:
@@ -122,6 +136,18 @@ class BPTransformer(nn.Module):
         for number, block in enumerate(self.blocks, start=1):
             h = block(h, graph, spans=spans or number < c.layers)
         return h, graph
+
+
+def swapped(texts: Ragged) -> Ragged:
+    """The first texts of pairs and then the second ones -> the same with each in its partner's place.
+
+    Raises:
+        ConfigError: It is an odd number of texts.
+    """
+    pairs, odd = divmod(len(texts), 2)
+    if odd:
+        raise ConfigError(f"pairs of texts are expected, got {len(texts)} texts")
+    return texts[[*range(pairs, 2 * pairs), *range(pairs)]]
 
 
 def relative_positions(config: BPTransformerConfig) -> int:
@@ -147,11 +173,46 @@ class BPTBlock(nn.Module):
     def forward(self, h: Tensor, graph: PartitionGraph, spans: bool = True) -> Tensor:
         """`[nodes, width]`, or the tokens alone where all spans are 0 -> `[nodes, width]`, or the tokens
         alone where spans are not asked for."""
+        return self.feed(self.mix(h, graph, spans))
+
+    def mix(self, h: Tensor, graph: PartitionGraph, spans: bool) -> Tensor:
+        """The first half: graph self-attention."""
         mixed = self.attention(h, graph, spans)
         h = h[: len(mixed)] if len(h) >= len(mixed) else pad(h, (0, 0, 0, len(mixed) - len(h)))
-        h = self.norm1(h + self.dropout(mixed))
+        return self.norm1(h + self.dropout(mixed))
+
+    def feed(self, h: Tensor) -> Tensor:
+        """The second half: the feed-forward layer."""
         inner = self.down(self.dropout(relu(self.up(h))))
         return self.norm2(h + self.dropout(inner))
+
+
+class BPTMemoryBlock(nn.Module):
+    """A block whose tokens, between self-attention and feed-forward layer, attend to the rows of a memory:
+    the pair's other text, or what is to be translated."""
+
+    def __init__(self, config: BPTransformerConfig):
+        super().__init__()
+        self.block = BPTBlock(config)
+        self.heads = Heads(config.width, config.heads, config.head_size)
+        self.norm = nn.LayerNorm(config.width)
+        self.drop = config.attention_dropout
+
+    def forward(self, h: Tensor, graph: PartitionGraph, memory: Ragged, spans: bool = True) -> Tensor:
+        """Nodes as `BPTBlock.forward` takes and gives them, and a memory `[width]` for each text."""
+        h, layout = self.block.mix(h, graph, spans), graph.layout
+        query, key, value = (
+            projection(rows).unflatten(-1, (self.heads.heads, -1))
+            for projection, rows in (
+                (self.heads.query, h[: layout.total]),
+                (self.heads.key, memory.values),
+                (self.heads.value, memory.values),
+            )
+        )
+        drop = self.drop if self.training else 0.0
+        seen = cross_attention(query, key, value, layout, memory.layout, drop=drop)
+        update = self.block.dropout(self.heads.out(seen.flatten(1)))
+        return self.block.feed(self.norm(h + pad(update, (0, 0, 0, len(h) - layout.total))))
 
 
 class GraphSelfAttention(nn.Module):

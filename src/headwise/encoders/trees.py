@@ -9,14 +9,15 @@ from headwise.priors.base import TreeUse, strictest
 
 
 def tree_use(encoder: nn.Module) -> TreeUse:
-    """What the heads of an encoder make of dependency trees, and of texts without one.
+    """What an encoder, or its heads, make of dependency trees, and of texts without one.
 
     Returns:
-        "none" if no head goes by the tree; else "error" if one of them needs it, "word" if all of them can
+        "none" if nothing goes by the tree; else "error" if something needs it, "word" if all can
         take the distance from word to word in its place.
     """
     layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
-    return strictest(prior.tree_use for priors in layers for prior in priors)
+    own: TreeUse = getattr(getattr(encoder, "config", None), "tree_use", "none")
+    return strictest([own, *(prior.tree_use for priors in layers for prior in priors)])
 
 
 def needs_trees(config: Any) -> bool:
@@ -26,4 +27,6 @@ def needs_trees(config: Any) -> bool:
         ConfigError: The priors of the configuration do not fit its heads.
     """
     layers = getattr(config, "layer_priors", ())
-    return any(prior.tree_use != "none" for priors in layers for prior in priors)
+    return hasattr(config, "tree_use") or any(
+        prior.tree_use != "none" for priors in layers for prior in priors
+    )

@@ -139,7 +139,8 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
         read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
         trees = layout.trees
         own = None if trees is None else [trees[t][w.start : w.stop, w.start : w.stop] for t, w in group]
-        inner = Layout([w.stop - w.start for _, w in group], x.device, own)
+        heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
+        inner = Layout([w.stop - w.start for _, w in group], x.device, own, heads)
         found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
         owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]
@@ -156,6 +157,12 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
     weights = torch.tensor(shares, dtype=summary.dtype, device=x.device)
     empty = summary.new_zeros((layout.texts, *summary.shape[1:]))
     return Encoded(tokens, empty.index_add(0, texts, summary * weights[:, None]), node)
+
+
+def _heads_within(heads: Tensor, window: Window) -> Tensor:
+    """The heads of a window's words, counted in it; a word whose head is outside is a root."""
+    own = heads[window.start : window.stop] - window.start
+    return own.where((own > 0) & (own <= window.stop - window.start), 0)
 
 
 def _groups(plan: list[tuple[int, Window]]) -> Iterator[list[tuple[int, Window]]]:

@@ -54,7 +54,7 @@ class Batch:
 
     Attributes:
         words: Their word numbers, `[total]`, int64. The layout has the distances in the dependency trees
-            if all texts are parsed.
+            and the heads if all texts are parsed.
         spelling: That of each text (see `EncodedText`).
     """
 
@@ -70,11 +70,16 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
     """Some encoded texts as one batch."""
     sizes = [len(text) for text in texts]
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
-    layout = Layout(sizes, device, _trees(texts))
+    layout = Layout(sizes, device, *_parses(texts))
     words = Ragged(torch.from_numpy(flat).to(device), layout)
     return Batch(words, tuple(text.spelling for text in texts))
 
 
-def _trees(texts: Sequence[EncodedText]) -> list[Tensor] | None:
-    trees = [torch.from_numpy(tree_distances(text.heads)) for text in texts if text.heads is not None]
-    return trees if trees and len(trees) == len(texts) else None
+def _parses(texts: Sequence[EncodedText]) -> tuple[list[Tensor] | None, list[Tensor] | None]:
+    """Tree distances and heads of texts, if all are parsed."""
+    heads = [text.heads for text in texts if text.heads is not None]
+    if not heads or len(heads) < len(texts):
+        return None, None
+    return [torch.from_numpy(tree_distances(own)) for own in heads], [
+        torch.from_numpy(own) for own in heads
+    ]

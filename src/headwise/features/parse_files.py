@@ -9,6 +9,7 @@ from headwise.data.compression import plain_name
 from headwise.data.files import Line, read_lines, without_returns
 from headwise.data.formats.conllu import COLUMNS, Sentence, read_sentences
 from headwise.data.source import Source, look_ahead
+from headwise.features.brackets import bracket_heads
 from headwise.features.syntax import (
     Heads,
     HeadsError,
@@ -35,7 +36,8 @@ def read_parses(path: str, words: Words | None = None) -> list[Heads]:
     - `*.parsed`: a line a text, its words between spaces, a tab, and the heads;
     - `*.conllu`: CoNLL-U. A text is a document where the first sentence starts one (`# newdoc`), else a
       sentence. The sentences of a text are counted through, each with its own roots. Texts without words
-      (of `words`) have no place in such a file.
+      (of `words`) have no place in such a file;
+    - `*.brackets`: a constituency tree a line, for the encoder tree-lstm (`headwise.features.brackets`).
 
     With another name the first lines tell.
 
@@ -59,6 +61,8 @@ def iterate_parses(path: str, words: Words | None = None) -> Iterator[Heads]:
         return heads_of_lines(lines, path, None if words is None else [len(text) for text in words])
     if form == "words-heads":
         return _words_and_heads(lines, path, words)
+    if form == "brackets":
+        return _brackets(lines, path, words)
     return _conllu(lines, path, words)
 
 
@@ -69,6 +73,8 @@ def _form(path: str, head: Sequence[Line]) -> Form:
             return form
     line, first = next(((line, text) for line, text in head if text.strip(" \r")), head[0])
     first = first.rstrip("\r")
+    if first.lstrip().startswith("(") and first.rstrip().endswith(")"):
+        return "brackets"
     if re.fullmatch(r"[^\t]*\t[0-9 ]*", first):
         return "words-heads"
     if first.startswith("#") or first.count("\t") == len(COLUMNS) - 1:
@@ -77,7 +83,7 @@ def _form(path: str, head: Sequence[Line]) -> Form:
         return "heads"
     raise HeadsError(
         f"{path}:{line}: no parses were recognised here; expected a line of heads for each text (numbers "
-        "between spaces), or its words, a tab and its heads, or CoNLL-U",
+        "between spaces), or its words, a tab and its heads, or CoNLL-U, or a bracketed tree",
         code="HW237",
     )
 
@@ -100,6 +106,21 @@ def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> I
             if place is not None:
                 column = sum(map(len, own[:place])) + place + 1
                 raise _other_words(own, words[line - 1], place, f"{where}:{column}")
+        yield heads
+    if words is not None and line < len(words):
+        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
+
+
+def _brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
+    line = 0
+    for line, text in without_returns(lines):
+        where = f"{path}:{line}"
+        if words is not None and line > len(words):
+            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
+        own, heads = bracket_heads(text, where)
+        place = None if words is None else _first_difference(own, words[line - 1])
+        if words is not None and place is not None:
+            raise _other_words(own, words[line - 1], place, where)
         yield heads
     if words is not None and line < len(words):
         raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")

@@ -27,6 +27,8 @@ def check_causal(config: Any) -> None:
     if isinstance(config, BPTransformerConfig):
         if not config.causal:
             raise _looks_ahead("the encoder bp-transformer looks to both sides; set causal = true")
+        if config.pair_layers:
+            raise _looks_ahead("pair_layers are for pairs of texts; set pair_layers = 0")
     elif getattr(config, "layer_priors", None) is None:
         raise _looks_ahead(
             f"the encoder of {type(config).__name__} looks to both sides; take bp-transformer with "

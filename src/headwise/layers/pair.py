@@ -18,9 +18,10 @@ from headwise.ragged import Layout, Ragged
 class PairConfig:
     """How two texts come together; the layers above are the classifier's or the regressor's."""
 
-    features: Literal["concat-absolute", "product"] = "concat-absolute"
+    features: Literal["concat-absolute", "product", "concat"] = "concat-absolute"
     """What the classifier reads of the vectors r1 and r2 of both texts: concat-absolute is r1, r2,
-    |r1 - r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN)."""
+    |r1 - r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
+    (BP-Transformer)."""
     interaction: Literal["none", "cross"] = "none"
     """none: each text is read by itself; cross: before the readout, the words of each text look at those of
     the other, so that a text has no vector without its partner (BP-Transformer)."""
@@ -54,7 +55,12 @@ def product(first: Tensor, second: Tensor) -> Tensor:
     return torch.cat([first, second, first * second, (first - second).abs()], dim=-1)
 
 
-FEATURES = {"concat-absolute": concat_absolute, "product": product}
+def concat(first: Tensor, second: Tensor) -> Tensor:
+    """`r1, r2`, `[pairs, 2 width]` (BP-Transformer, released code)."""
+    return torch.cat([first, second], dim=-1)
+
+
+FEATURES = {"concat-absolute": concat_absolute, "product": product, "concat": concat}
 
 
 class PairHead(nn.Module):
@@ -70,7 +76,8 @@ class PairHead(nn.Module):
     def __init__(self, width: int, outputs: int, config: PairConfig, classifier: ClassifierConfig):
         super().__init__()
         self.features = FEATURES[config.features]
-        self.classifier = Classifier(4 * width, outputs, classifier)
+        vectors = 2 if config.features == "concat" else 4
+        self.classifier = Classifier(vectors * width, outputs, classifier)
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """Vectors of the first and of the second texts, `[pairs, width]` -> `[pairs, outputs]`."""
@@ -80,10 +87,10 @@ class PairHead(nn.Module):
 class CrossInteraction(nn.Module):
     """Layers in which the words of each text attend to the words of the other.
 
-    As in BP-Transformer's encoder of pairs (Ye et al. 2019, released code), every word sees all words of
-    the other text, the same weights serve both directions, and both directions of a layer start from the
-    states before it. There these edges stand in the graph of the upper layers; here they are layers of
-    their own on top of any encoder, each as a block of the Transformer: `Z = LayerNorm(H + Att(H, other))`,
+    Every word sees all words of the other text, the same weights serve both directions, and both directions
+    of a layer start from the states before it. (BP-Transformer has such looks within its own upper layers:
+    its `pair_layers`.) These are layers of their own on top of any encoder, each as a block of the
+    Transformer: `Z = LayerNorm(H + Att(H, other))`,
     `LayerNorm(Z + FFN(Z))`. A state of the whole text (node, relay, root) looks at the other text's words
     too. Where the other text has no words, attention adds 0.
 
@@ -101,8 +108,7 @@ class CrossInteraction(nn.Module):
         other text in view."""
         words, summary = encoded.tokens, encoded.summary
         pairs = len(words) // 2
-        order = [*range(pairs, 2 * pairs), *range(pairs)]
-        others = words.layout.select(order)
+        others = words.layout.select([*range(pairs, 2 * pairs), *range(pairs)])
         cut = sum(words.layout.sizes[:pairs])
         ones = Layout([1] * len(words), words.device)
         for block in self.blocks:

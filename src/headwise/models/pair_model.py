@@ -26,6 +26,7 @@ class PairReader(Reader):
     configuration's `pair` says how two texts come together.
     """
 
+    reads_pairs = True
     collate = staticmethod(batch_of_pairs)
 
     def place_head(self, perceptron: ClassifierConfig) -> None:

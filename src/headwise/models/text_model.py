@@ -96,6 +96,8 @@ class TextModel(nn.Module):
     """Attributes that are numbers fitted beside the weights, and the least value of each."""
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     """Attributes that are lists of such numbers, one for each of `labels`; likewise."""
+    reads_pairs: ClassVar[bool] = False
+    """Whether a batch is that of the first texts of pairs and then the second ones."""
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Vocabulary.from_json
     """Undoes `to_json` of what the model knows: its words."""
 
@@ -109,6 +111,8 @@ class TextModel(nn.Module):
     ):
         super().__init__()
         self.config = config
+        if getattr(config.encoder, "pair_layers", 0) and not self.reads_pairs:
+            raise ConfigError("encoder: pair_layers are for pairs of texts; set it to 0")
         self.embedding = new_embedding(config, vocabulary, files, width or config.encoder.width)
         self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
         trees = tree_use(self.encoder)

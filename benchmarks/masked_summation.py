@@ -1,0 +1,101 @@
+"""Masked summation (Star-Transformer, Guo et al. 2019): add up the few vectors that are marked.
+
+    x_i = [m_i; a_i],  a_i ~ U(0, 1)^(d-1),  m_i = 1 for k of N places        y = sum of the marked a_i
+
+The paper shows a figure only; the sizes here, N 200, d 10, k 10, and the width 100 in 10 heads are ours.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.encoders import ENCODERS
+from headwise.encoders.base import output_width
+from headwise.encoders.pooling import Readout
+from headwise.errors import ConfigError
+from headwise.ragged import Ragged
+from set_tasks_training import EVALUATION, PART, Scores, Task
+
+LENGTH, FEATURES, MARKED, WIDTH = 200, 10, 10, 100
+_HEADS = {"heads": 10, "head_size": 10, "layers": 2}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "star-transformer": _HEADS,
+    "transformer": _HEADS | {"feedforward": 4 * WIDTH},
+    "ms-transformer": _HEADS,
+    "bilstm": {"hidden": WIDTH // 2},
+}
+
+
+def masked_sums(
+    seed: int | Sequence[int],
+    sequences: int = 32,
+    *,
+    marked: int = MARKED,
+    length: int = LENGTH,
+    features: int = FEATURES,
+) -> tuple[Ragged, Tensor]:
+    """Sequences `[features]` a row, the first one the mark, and their sums `[sequences, features - 1]`.
+
+    Raises:
+        ConfigError: More places are marked than there are.
+    """
+    if not 1 <= marked <= length:
+        raise ConfigError(f"marked must be between 1 and the length {length}, got {marked}")
+    random = np.random.default_rng(seed)
+    rows = random.random((sequences, length, features), dtype=np.float32)
+    order = random.random((sequences, length)).argsort(1)
+    rows[..., 0] = order < marked
+    sums = (rows[..., 1:] * rows[..., :1]).sum(1)
+    flat = torch.from_numpy(rows.reshape(-1, features))
+    return Ragged.from_lengths(flat, [length] * sequences), torch.from_numpy(sums)
+
+
+class Summation(nn.Module):
+    """Linear, encoder, summary + maximum, two-layer perceptron."""
+
+    def __init__(self, encoder: str):
+        super().__init__()
+        if encoder not in SETTINGS:
+            raise ConfigError(f"unknown model {encoder!r}; known are {', '.join(SETTINGS)}")
+        module, kind = ENCODERS[encoder]
+        config = kind(width=WIDTH, dropout=0.0, **SETTINGS[encoder])
+        self.inputs, self.encoder = nn.Linear(FEATURES, WIDTH), module(config)
+        self.readout = Readout("node+max", output_width(config))
+        self.outputs = nn.Sequential(
+            nn.Linear(self.readout.width, WIDTH), nn.ReLU(), nn.Linear(WIDTH, FEATURES - 1)
+        )
+
+    def forward(self, rows: Ragged) -> Tensor:
+        """`[sequences, features - 1]`; it begins at the mean of the sums."""
+        return MARKED / 2 + self.outputs(self.readout(self.encoder(rows.map(self.inputs))))
+
+
+class MaskedSummation(Task):
+    """Mean squared error of a feature of the sum."""
+
+    name = "masked-summation"
+    metrics = ("mse",)
+    model = "star-transformer"
+    steps, rate, decay_at, precision = 20_000, 1e-3, 0.7, "float32"
+    evaluation_sets, evaluate_every = 2000, 1000
+    paper: Mapping[str, tuple[float, ...]] = {}  # a figure only
+
+    def make(self, model: str) -> Summation:
+        return Summation(model)
+
+    def loss(self, model: Summation, seed: list[int]) -> Tensor:
+        rows, sums = masked_sums(seed)
+        return (model(rows).float() - sums).square().mean()
+
+    def evaluate(self, model: Summation, sets: int) -> Scores:
+        error = 0.0
+        for part in range(sets // PART):
+            rows, sums = masked_sums([EVALUATION, part], PART)
+            error += (model(rows) - sums).square().mean(1).sum().item()
+        return {"mse": error / sets}
+
+    def references(self, sets: int) -> dict[str, Scores]:
+        return {"best constant guess": {"mse": MARKED / 12}}
