@@ -37,3 +37,32 @@ def test_other_files_are_refused(run, tmp_path):
     code, _, err = run("priors", "--draw", str(tmp_path / "no" / "a.svg"))
     assert code == 2
     assert "cannot be written" in err
+
+
+def test_search(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = "".join(f"{'no' if n % 3 else 'yes'}\t{'a b' if n % 3 else 'c d'} {n}\n" for n in range(30))
+    file, recipe = tmp_path / "texts.tsv", tmp_path / "small.toml"
+    file.write_text("label\ttext\n" + rows)
+    recipe.write_text(
+        '[base]\nname = "none"\n[encoder]\nname = "ms-transformer"\nwidth = 8\nheads = 2\nhead_size = 4\n'
+        "layers = 1\n[train]\nepochs = 1\n"
+    )
+    given = [
+        "--search",
+        str(file),
+        "--recipe",
+        str(recipe),
+        "--seeds",
+        "1",
+        "--output",
+        str(tmp_path / "o"),
+    ]
+    code, out, err = run("priors", *given)
+    assert code == 0, err
+    assert "3 of 3" in out
+    assert "minus the encoder's own" in out
+    assert 'name = "ms-transformer"' in (folder / "recipe.toml").read_text()
+    assert (folder / "winner.svg").read_text().startswith("<svg")
+    code, out, _ = run("priors", *given, "--json")
+    assert '"finished": true' in out

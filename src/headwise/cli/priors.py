@@ -1,5 +1,6 @@
 """`headwise priors`: the priors that there are, and a page with their pictures."""
 
+import json as json_
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated
@@ -7,22 +8,49 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.table import Table
 
-from headwise.cli.console import note, output
+from headwise.cli.console import note
+from headwise.cli.console import output as output_
+from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError, HeadwiseError
 
 
-def priors(*, draw: Annotated[Path | None, Parameter(show_default=False)] = None) -> None:
-    """List the priors that an attention head may have.
+def priors(
+    *,
+    draw: Annotated[Path | None, Parameter(show_default=False)] = None,
+    search: Annotated[Path | None, Parameter(show_default=False)] = None,
+    dev: Annotated[Path | None, Parameter(show_default=False)] = None,
+    output: Annotated[Path | None, Parameter(alias="-o", show_default=False)] = None,
+    recipe: Annotated[Path | None, Parameter(show_default=False)] = None,
+    minutes: float = 30.0,
+    seeds: int = 2,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
+    """List the priors that an attention head may have, or find those that suit your data.
 
     A prior says where a head may look and how strongly. Any of them can sit on any head of a self-attention
     layer, alone or added to others.
 
+    With --search a ladder of priors is tried on a file: all on few texts and epochs, the better half on
+    twice as much, until a few have had all. The folder --output then has the winner as recipe.toml
+    (headwise train FILE --recipe FOLDER/recipe.toml) and picture (winner.svg). A search that was stopped
+    goes on.
+
     Args:
         draw: Write a gallery of all priors to this file, a page (.html) or a picture (.svg).
+        search: A file of texts, or of pairs, with one label each.
+        dev: What is judged on in the search; split off by default.
+        output: Folder of the search; by default FILE.priors.
+        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        minutes: Time for training, over all sessions.
+        seeds: Trainings of each candidate at each step.
+        json: Print what the search found as JSON.
 
     Raises:
-        HeadwiseError: The file is of another kind, or cannot be written.
+        HeadwiseError: A file is of another kind, or cannot be read or written.
     """
+    if search is not None:
+        found_priors(search, dev, output or Path(f"{search}.priors"), recipe, minutes, seeds, json)
+        return
     # With these comes torch.
     from headwise.priors import PRIORS, alibi
     from headwise.priors.gallery import gallery_html, gallery_svg
@@ -44,7 +72,55 @@ def priors(*, draw: Annotated[Path | None, Parameter(show_default=False)] = None
     table.add_column(overflow="fold")
     for name, prior in {**PRIORS, alibi.__name__: alibi}.items():
         table.add_row(name, summary(prior))
-    output().print(table)
+    output_().print(table)
+
+
+def found_priors(
+    file: Path, dev: Path | None, folder: Path, recipe: Path | None, minutes: float, seeds: int, json: bool
+) -> None:
+    """Search, and show what was found."""
+    from headwise.predictions.file import telling_failures
+    from headwise.recipe import read_recipe
+    from headwise.verbs.search import OWN, recipe_text, search_priors
+
+    layers = [] if recipe is None else [read_recipe(recipe)]
+    judged = None if dev is None else str(dev)
+    how = {"dev": judged, "minutes": minutes, "seeds": seeds, "settings": layers}
+    found = search_priors(str(file), folder, listener=Terminal(), **how)
+    best = found.tried[0]
+    said = f"headwise priors --search {file.name}: {best.name}, dev accuracy {best.accuracy:.1f} %"
+    with telling_failures(folder):
+        (folder / "recipe.toml").write_text(recipe_text(found.recipe, said), encoding="utf-8")
+        (folder / "winner.svg").write_text(found.picture, encoding="utf-8")
+    if not found.finished:
+        note(f"the time is over; the same command with more --minutes goes on ({folder})")
+    if json:
+        rows = [
+            {
+                "name": own.name,
+                "priors": own.priors,
+                "step": own.rung + 1,
+                "seeds": own.seeds,
+                "accuracy": own.accuracy,
+                "gain": own.gain,
+                "interval": own.interval,
+                "seconds": own.seconds,
+            }
+            for own in found.tried
+        ]
+        output_().print_json(json_.dumps({"steps": found.rungs, "finished": found.finished, "tried": rows}))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("priors", "step", "dev accuracy", f"minus {OWN}", "seconds"):
+        table.add_column(column, justify="left" if column == "priors" else "right")
+    for own in found.tried:
+        gain = ""
+        if own.gain is not None and own.interval is not None:
+            gain = f"{own.gain:+.1f} ({own.interval[0]:+.1f} to {own.interval[1]:+.1f})"
+        step = f"{own.rung + 1} of {found.rungs}"
+        table.add_row(own.name, step, f"{own.accuracy:.1f}", gain, f"{own.seconds:.0f}")
+    output_().print(table)
+    note(f"the winner is in {folder}: recipe.toml, winner.svg")
 
 
 def summary(documented: object) -> str:
