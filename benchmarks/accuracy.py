@@ -122,8 +122,11 @@ class Accuracy(Classifying):
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5"}.get(task, task.split("/")[0])  # both have the same
-        named = read_recipe(Path(f"{recipes}-{system}"))
-        return [named, {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}]
+        named = read_recipe(Path(f"{recipes}-{system.removesuffix('-constituency')}"))
+        own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
+        if system == BRACKETS:
+            own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
+        return [named, own]
 
     def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Callable[[list[Any]], np.ndarray]:
         train, dev = (([own.text for own in items], labels) for items, labels in parts)

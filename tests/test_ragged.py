@@ -74,6 +74,13 @@ def test_layout_rejects_impossible_lengths():
         Layout([2.5])  # type: ignore[list-item]  # never cut off silently
 
 
+def test_heads_stay_with_their_texts():
+    layout = Layout([3, 0, 1], heads=[torch.tensor([2, 0, 2]), torch.zeros(0), torch.tensor([0])])
+    assert [own.tolist() for own in layout.select([2, 0]).heads or ()] == [[0], [2, 0, 2]]
+    with pytest.raises(ValueError, match=r"heads of \[1\] words do not fit \[2\]"):
+        Layout([2], heads=[torch.tensor([0])])
+
+
 def test_trees_stay_with_their_texts():
     trees = [torch.arange(9).view(3, 3), torch.zeros(0, 0, dtype=torch.int64), torch.ones(1, 1).long()]
     batch = Ragged(torch.randn(4, 2), Layout([3, 0, 1], trees=trees))

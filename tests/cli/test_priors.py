@@ -48,16 +48,8 @@ def test_search(run, tmp_path, monkeypatch):
         '[base]\nname = "none"\n[encoder]\nname = "ms-transformer"\nwidth = 8\nheads = 2\nhead_size = 4\n'
         "layers = 1\n[train]\nepochs = 1\n"
     )
-    given = [
-        "--search",
-        str(file),
-        "--recipe",
-        str(recipe),
-        "--seeds",
-        "1",
-        "--output",
-        str(tmp_path / "o"),
-    ]
+    folder = tmp_path / "o"
+    given = ["--search", str(file), "--recipe", str(recipe), "--seeds", "1", "--output", str(folder)]
     code, out, err = run("priors", *given)
     assert code == 0, err
     assert "3 of 3" in out

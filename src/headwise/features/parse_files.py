@@ -22,9 +22,14 @@ from headwise.features.syntax import (
 Words = Sequence[Sequence[str]]
 """The words of each text, as the model's tokeniser cuts it."""
 
-Form = Literal["heads", "words-heads", "conllu"]
+Form = Literal["heads", "words-heads", "conllu", "brackets"]
 
-SUFFIXES: dict[str, Form] = {".heads": "heads", ".parsed": "words-heads", ".conllu": "conllu"}
+SUFFIXES: dict[str, Form] = {
+    ".heads": "heads",
+    ".parsed": "words-heads",
+    ".conllu": "conllu",
+    ".brackets": "brackets",
+}
 
 
 def read_parses(path: str, words: Words | None = None) -> list[Heads]:

@@ -9,9 +9,10 @@ end: what wins is compared with them.
 import json
 import math
 import shutil
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,10 @@ def search_priors(
     parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
     alone: Sections = {"expert": {"kind": "none"}}
     base, vectors, _ = choose_settings(parts, (*layers, alone))
-    if not hasattr(base.model.encoder, "priors"):
+    encoder: Any = base.model.encoder
+    if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
+    ladder = {name: _in_turn(priors, encoder.heads) for name, priors in ladder.items()}
     prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
     runs = _Runs(folder / RUNS, {"data": prints, "recipe": base.to_json()})
 
@@ -204,7 +207,7 @@ class _Runs:
 
     def __init__(self, path: Path, key: Mapping[str, Any]):
         self.path, self.right, self.seconds = path, dict[tuple[str, int, int], NDArray[np.bool_]](), 0.0
-        self.spent: Counter[str] = Counter()
+        self.spent = defaultdict[str, float](float)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if not lines:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -238,7 +241,7 @@ class _Runs:
 
     def sum(self, name: str, rung: int, seeds: int) -> NDArray[np.int64]:
         """How often each dev item was judged right, `[items]`."""
-        return np.sum([self.right[name, rung, seed] for seed in range(seeds)], axis=0, dtype=np.int64)
+        return np.stack([self.right[name, rung, seed] for seed in range(seeds)]).sum(0, dtype=np.int64)
 
     def _note(self, name: str, rung: int, seed: int, right: NDArray[np.bool_], seconds: float) -> None:
         self.right[name, rung, seed] = right
@@ -252,8 +255,8 @@ def _tried(runs: _Runs, name: str, priors: tuple[str, ...], rung: int, seeds: in
     gain = interval = None
     shared = min(seeds, runs.seeds(OWN, rung))
     if name != OWN and shared:
-        pair = (runs.sum(own, rung, shared)[:, None] for own in (name, OWN))
-        found = compare_counts(*pair, lambda sums: 100 * sums[..., 0] / (shared * len(right)))
+        ours, theirs = (runs.sum(own, rung, shared)[:, None] for own in (name, OWN))
+        found = compare_counts(ours, theirs, lambda sums: 100 * sums[..., 0] / (shared * len(right)))
         gain, interval = found.score, found.interval
     return Tried(name, priors, rung, right, seeds, gain, interval, runs.spent[name])
 
@@ -262,6 +265,11 @@ def _some(items: Sequence[Any], share: float) -> list[Any]:
     """A share of items, the same with every call."""
     chosen = np.random.default_rng(0).permutation(len(items))[: max(1, round(share * len(items)))]
     return [items[number] for number in sorted(chosen.tolist())]
+
+
+def _in_turn(priors: tuple[str, ...], heads: int) -> tuple[str, ...]:
+    """The same where they divide the heads; else one for each head."""
+    return priors if not priors or heads % len(priors) == 0 else tuple(islice(cycle(priors), heads))
 
 
 def _with_priors(recipe: Recipe, priors: tuple[str, ...]) -> Recipe:
