@@ -35,7 +35,7 @@ OWN: dict[str, dict[str, Any]] = {"ms-san": {"distances": ("word", "none")}}
 EXPERT = "a trained model with its linear expert"
 SYSTEMS = (*ENCODERS, EXPERT)
 WORDS = [f"w{number}" for number in range(5_000)]
-SHORTEST = 3.0  # seconds for which short texts are read again and again
+SHORTEST = 1.0  # seconds for which short texts are read again and again
 
 
 def model_of(system: str) -> Any:

@@ -88,7 +88,9 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
     """A model folder with one file damaged, with and without a manifest that is made to fit."""
     chance = campaign.chance
     sound, other = chance.choice(sounds), chance.choice(sounds)
-    task, name = sound.folder.parent.name, chance.choice([*sound.files])
+    read = [name for name in sound.files if name not in _WRITTEN]
+    task = sound.folder.parent.name
+    name = chance.choice(read if chance.random() < 0.9 else _WRITTEN)
     before = sound.files[name]
     data, how = _other(name, before, other.files.get(name, b""), chance)
     changed = data != before
@@ -112,7 +114,7 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
             raise AssertionError("damage that nobody noticed")
         if not signed and found != sound.says:
             raise AssertionError("another prediction, and nobody noticed")
-        if name in _WRITTEN or chance.random() < 0.05:
+        if name in _WRITTEN or chance.random() < 0.02:
             evaluate_file(sound.folder, sound.new)
 
     campaign.attack(f"folder {task}", data, use)

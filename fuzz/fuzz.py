@@ -25,8 +25,8 @@ def data(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
     """The attacks, and how often each is made in a round."""
     import readers
 
-    yield lambda: readers.attack_file(campaign, place), 2_800
-    yield lambda: readers.attack_options(campaign, place), 800
+    yield lambda: readers.attack_file(campaign, place), 5_600
+    yield lambda: readers.attack_options(campaign, place), 1_600
     yield lambda: readers.attack_tables(campaign, place), 1
 
 

@@ -7,6 +7,7 @@ import json
 import lzma
 import random
 import zipfile
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -163,5 +164,5 @@ def altered(data: bytes, chance: random.Random) -> bytes:
             number: Any = deeper
             inner[key] = chance.choice([-number, number + 1, number - 1, number * 1000, number / 7])
         else:
-            inner[key] = chance.choice(STRANGE)
+            inner[key] = deepcopy(chance.choice(STRANGE))  # which may be changed in its turn
     return json.dumps(tree[""]).encode()

@@ -168,6 +168,12 @@ def test_time_grows_with_the_size(tmp_path, name):
     assert time.process_time() - began < 8
 
 
+def test_an_object_of_very_many_fields(tmp_path):
+    row = ", ".join(f'"{n}": 1' for n in range(140_000))
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "a", "label": "b", {row}}}\n')
+    refused(str(tmp_path / "a.jsonl"), "HW110")
+
+
 def test_closed_standard_input(monkeypatch, tmp_path):
     with open(tmp_path / "a", "wb+") as file:
         pass

@@ -70,14 +70,15 @@ def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[
                 source.report(error)
         elif text.strip(" \r"):
             if text.count(delimiter) >= MOST_FIELDS:
-                source.report(_too_many(source.path, number))
+                source.report(too_many(source.path, number))
                 continue
             yield number, text.removesuffix("\r").split(delimiter)
         else:
             source.blank += 1
 
 
-def _too_many(path: str, number: int) -> DataError:
+def too_many(path: str, number: int) -> DataError:
+    """The error for a record of more than `MOST_FIELDS`."""
     found = f"a row of more than {MOST_FIELDS:,} fields"
     return DataError("HW110", found, expected="a table", path=path, line=number)
 
@@ -119,7 +120,7 @@ def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path:
                 break
         cells.append("".join(parts))
         if len(cells) > MOST_FIELDS:
-            raise _too_many(path, number)
+            raise too_many(path, number)
         if at == len(text) or (at == len(text) - 1 and text[at] == "\r"):
             return cells
         if text[at] != delimiter:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line
+from headwise.data.formats.csv import MOST_FIELDS, too_many
 from headwise.data.formats.shares import most
 from headwise.data.source import Record, Source
 
@@ -45,6 +46,8 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
                     advice=_advice(text),
                 )
             )
+        elif len(row) > MOST_FIELDS:
+            source.report(too_many(source.path, number))
         elif "\\u" in text and (bad := _SURROGATE.search(json.dumps(row, ensure_ascii=False))):
             if source.options.encoding_errors == "strict":
                 found = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
