@@ -110,7 +110,7 @@ def test_numbers_that_python_does_not_read(tmp_path):
         KINDS["multi-label"].read(str(tmp_path / "a.csv"), LabelSetOptions(label_columns=f"1-{DIGITS}"))
 
 
-@pytest.mark.parametrize(("name", "value"), [("delimiter", 5), ("format", {}), ("text_column", ["text"])])
+@pytest.mark.parametrize(("name", "value"), [("delimiter", 5), ("delimiter", True), ("format", {})])
 def test_a_recipe_that_says_how_to_read_with_what_is_no_text(tmp_path, name, value):
     (tmp_path / "a.csv").write_bytes(TABLE)
     with pytest.raises(ConfigError, match=f"data: {name}: expected a text"):

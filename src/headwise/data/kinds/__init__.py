@@ -36,11 +36,12 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
         reading: What the user has said of how to read it.
 
     Raises:
-        ConfigError: What was said is no text, as in a recipe that says `delimiter = 5`.
+        ConfigError: What was said is of the wrong type, as in a recipe that says `delimiter = 5`.
     """
     for name, value in reading.items():
-        if not isinstance(value, str | bool | None):
-            raise ConfigError(f"data: {name}: expected a text, got {value!r:.80}")
+        if not isinstance(value, bool | None if name == "header" else str | None):
+            wanted = "true or false" if name == "header" else "a text"
+            raise ConfigError(f"data: {name}: expected {wanted}, got {value!r:.80}")
     kinds = [*reversed(KINDS.items())]
     for task, kind in kinds:
         if why := kind.asked(reading):
