@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
+    from headwise.verbs.curve import curve_file
     from headwise.verbs.evaluate import evaluate_file
+    from headwise.verbs.explain import explain_file
+    from headwise.verbs.heads import heads_file
+    from headwise.verbs.noise import noise_file
     from headwise.verbs.predict import predict_file
+    from headwise.verbs.report import report_file
+    from headwise.verbs.suggest import suggest_file
     from headwise.verbs.train import train_files
 
 _HOMES = {
-    "HeadwiseError": "headwise.errors",
     "Everything": "headwise.priors",
+    "HeadwiseError": "headwise.errors",
     "Layout": "headwise.ragged",
     "MSTransformer": "headwise.encoders",
     "MSTransformerConfig": "headwise.encoders",
@@ -52,12 +58,18 @@ _HOMES = {
     "allocate_scales": "headwise.priors",
     "attention": "headwise.attention",
     "attention_weights": "headwise.models.attention_weights",
+    "curve_file": "headwise.verbs.curve",
     "doctor_files": "headwise.data.doctor.flow",
     "evaluate_file": "headwise.verbs.evaluate",
+    "explain_file": "headwise.verbs.explain",
+    "heads_file": "headwise.verbs.heads",
     "load_model": "headwise.store",
+    "noise_file": "headwise.verbs.noise",
     "predict_file": "headwise.verbs.predict",
     "read_examples": "headwise.data",
+    "report_file": "headwise.verbs.report",
     "save_model": "headwise.store",
+    "suggest_file": "headwise.verbs.suggest",
     "train_files": "headwise.verbs.train",
 }
 
@@ -83,12 +95,18 @@ __all__ = [
     "allocate_scales",
     "attention",
     "attention_weights",
+    "curve_file",
     "doctor_files",
     "evaluate_file",
+    "explain_file",
+    "heads_file",
     "load_model",
+    "noise_file",
     "predict_file",
     "read_examples",
+    "report_file",
     "save_model",
+    "suggest_file",
     "train_files",
 ]
 

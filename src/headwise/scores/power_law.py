@@ -8,7 +8,7 @@ distribution, as the size of the noise is not known either), and what is said of
 them together say.
 
 No error keeps to a power law. On 35 halves of 11 data sets (`benchmarks/more_texts.py`) the 95 % interval
-of the law alone held what the other half brought 22 times; the gain was off by a factor whose logarithm
+of the law alone held what the other half brought 20 times; the gain was off by a factor whose logarithm
 has a deviation of about a third. So that is what a gain may be off by.
 """
 
