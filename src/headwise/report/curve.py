@@ -42,12 +42,12 @@ def curve_figure(
     parts = [f'<polygon points="{band}" fill="{_COLOUR}" opacity=".18"/>']
     parts += [
         f'<path d="M{_LEFT} {y(share):.1f}H{_LEFT + _WIDE}" stroke="currentColor" opacity=".15"/>'
-        f'<text x="{_LEFT - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:.1f} %</text>'
-        for share in np.linspace(bottom, top, 5)
+        f'<text x="{_LEFT - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:.0f} %</text>'
+        for share in np.arange(bottom, top + 1e-9, 0.05 if top - bottom <= 0.3 else 0.1)
     ]
     parts += [
         f'<text x="{x(texts):.1f}" y="{_TOP + _HIGH + 16}" text-anchor="middle">{texts:,.0f}</text>'
-        for texts in np.geomspace(sizes.min(), most, 5)
+        for texts in (*sizes[::2], most)
     ]
     now = x(law.texts)
     parts.append(

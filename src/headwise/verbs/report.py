@@ -173,8 +173,10 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     listed = found[:MOST_MISTAKES]
     places = {f"{judged.path}:{own.line}": own for own in judged.items} if listed else {}
     wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
+    some = _explained(task, model, judged.items[:MOST_EXPLAINED])
     # What is explained of a part of an item need not be the part that is wrong.
-    why = {id(wrong[own.item]): own for own in _explained(task, model, wrong) if own.about is None}
+    whole = all(own.about is None for own in some)
+    why = {id(wrong[own.item]): own for own in (_explained(task, model, wrong) if whole else ())}
     mistakes = []
     for told in listed:
         item = places.get(told["where"])
@@ -189,7 +191,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "mistakes": mistakes,
         "wrong": len(found),
         "lengths": [kind.size(item) for item in own],
-        "words": _words_of(_explained(task, model, judged.items[:MOST_EXPLAINED])),
+        "words": _words_of(some),
         "maps": _maps(model, [kind.text(item) for item in own[:200]]),
         "repeats": _repeats(kind, judged.items, seen),
     }
