@@ -31,7 +31,7 @@ def test_lines_of_training_and_dev_are_left_out(parts, tmp_path):
     assert without_lines(parts, listed(tmp_path, "5", head="line"))[1] == 1
 
 
-@pytest.mark.parametrize("line", ["99,a", "2,b", "x,a", ",a"])
+@pytest.mark.parametrize("line", ["99,a", "2,b", "x,a", ",a", "²,a", f"{'9' * 5000},a"])
 def test_a_list_of_another_file_is_refused(parts, tmp_path, line):
     with pytest.raises(DataError, match=r"HW127.*list\.csv:2"):
         without_lines(parts, listed(tmp_path, line))

@@ -31,10 +31,10 @@ def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
                     "HW111", "no column 'line'", expected="a list of headwise noise", path=listed
                 )
             for row in table:
-                own = items.get(int(row["line"])) if (row["line"] or "").isdigit() else None
-                label = row.get("label")
+                number, label = row["line"] or "", row.get("label")
+                own = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
                 if own is None or (label is not None and label not in own.labels):
-                    what = f"line {row['line']}" + (f" with the label {label!r}" if label else "")
+                    what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
                     raise DataError(
                         "HW127",
                         f"the training file has no {what}",
