@@ -73,7 +73,8 @@ class Classifying(Bench):
         if system == LINEAR:
             return self._measure_linear(data)
         recipe = build_recipe(*self.layers(task, system))
-        recipe = replace(recipe, train=replace(recipe.train, seed=seed))
+        bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare)
         fitted = fit(
             find_task(self.kind),
             data.parts,

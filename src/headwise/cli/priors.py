@@ -1,15 +1,21 @@
-"""`headwise priors`: the priors that there are, and a page with their pictures."""
+"""`headwise priors`: the priors that there are, a page with their pictures, and which suit a file."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
 
 import json as json_
+from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.table import Table
 
 from headwise.cli.console import note
 from headwise.cli.console import output as output_
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError, HeadwiseError
 
@@ -24,6 +30,7 @@ def priors(
     minutes: float = 30.0,
     seeds: int = 2,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    read: section_flags("data") = None,
 ) -> None:
     """List the priors that an attention head may have, or find those that suit your data.
 
@@ -49,7 +56,10 @@ def priors(
         HeadwiseError: A file is of another kind, or cannot be read or written.
     """
     if search is not None:
-        found_priors(search, dev, output or Path(f"{search}.priors"), recipe, minutes, seeds, json)
+        from headwise.recipe import read_recipe  # with it comes torch
+
+        layers = [*([] if recipe is None else [read_recipe(recipe)]), {"data": given(read)}]
+        found_priors(search, dev, output or Path(f"{search}.priors"), layers, minutes, seeds, json)
         return
     # With these comes torch.
     from headwise.priors import PRIORS, alibi
@@ -76,14 +86,18 @@ def priors(
 
 
 def found_priors(
-    file: Path, dev: Path | None, folder: Path, recipe: Path | None, minutes: float, seeds: int, json: bool
+    file: Path,
+    dev: Path | None,
+    folder: Path,
+    layers: Sequence[Mapping[str, Any]],
+    minutes: float,
+    seeds: int,
+    json: bool,
 ) -> None:
     """Search, and show what was found."""
     from headwise.predictions.file import telling_failures
-    from headwise.recipe import read_recipe
     from headwise.verbs.search import OWN, recipe_text, search_priors
 
-    layers = [] if recipe is None else [read_recipe(recipe)]
     judged = None if dev is None else str(dev)
     how = {"dev": judged, "minutes": minutes, "seeds": seeds, "settings": layers}
     found = search_priors(str(file), folder, listener=Terminal(), **how)

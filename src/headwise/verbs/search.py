@@ -139,7 +139,8 @@ def search_priors(
     """
     layers = tuple(settings)
     if not any("task" in layer.get("model", {}) for layer in layers):
-        layers = ({"model": {"task": infer_task(file, {})[0]}}, *layers)
+        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+        layers = ({"model": {"task": infer_task(file, reading)[0]}}, *layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     if not isinstance(task, LabelTask):
