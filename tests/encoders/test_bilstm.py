@@ -76,3 +76,13 @@ def test_directions_look_one_way(words):
 def test_the_width_of_the_output_is_that_of_both_directions():
     assert BiLSTMConfig().output_width == 300
     assert BiLSTMConfig(hidden=100).output_width == 200
+
+
+def test_long_texts_are_read_in_pieces(words, monkeypatch):
+    """All at once they are too long for the library that computes LSTMs."""
+    encoder, batch = encoder_of(layers=2), words(SIZES, WIDTH)
+    whole = encoder(batch)
+    monkeypatch.setattr("headwise.encoders.bilstm._AT_ONCE", 3)
+    pieces = encoder(batch)
+    torch.testing.assert_close(pieces.tokens.values, whole.tokens.values)
+    torch.testing.assert_close(pieces.summary, whole.summary)

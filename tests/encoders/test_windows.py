@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from headwise.encoders import (
     ENCODERS,
     BiLSTMConfig,
+    BPTransformerConfig,
     DiSANConfig,
     MSSANConfig,
     MSTransformer,
@@ -162,6 +163,7 @@ def test_trees_are_those_of_the_whole_text():
         (MSTransformerConfig(priors=("forward",)), 2048),
         (MSSANConfig(), 2048),
         (DiSANConfig(), 512),
+        (BPTransformerConfig(), 16384),
         (SetTransformerConfig(), 0),
         (SetTransformerConfig(induced=0), 2048),
         (StarTransformerConfig(positions="none"), 0),

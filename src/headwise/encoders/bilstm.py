@@ -35,6 +35,9 @@ class BiLSTMConfig:
         return 2 * self.hidden
 
 
+_AT_ONCE = 1 << 12  # words; oneDNN, which computes LSTMs on the CPU, refuses texts of a million
+
+
 class BiLSTM(nn.Module):
     """Bidirectional LSTM over the words of each text alone.
 
@@ -80,5 +83,9 @@ class BiLSTM(nn.Module):
 def _read(lstm: nn.Module, x: Ragged) -> Tensor:
     """The states of an LSTM that reads each text from its first row on, `[total, hidden]`."""
     layout, (padded, _) = x.layout, x.to_padded()
-    states, _ = lstm(padded)
+    parts, carried = list[Tensor](), None
+    for piece in padded.split(_AT_ONCE, dim=1):
+        part, carried = lstm(piece, carried)
+        parts.append(part)
+    states = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
     return states.flatten(0, 1).index_select(0, layout.text_of * layout.longest + layout.positions)

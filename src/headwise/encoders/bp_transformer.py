@@ -48,6 +48,8 @@ class BPTransformerConfig:
     """Settings of the BP-Transformer; the defaults are the paper's for IMDB."""
 
     readout: ClassVar[str] = "node"
+    window_words: ClassVar[int] = 1 << 14
+    """The graph of a longer text takes gigabytes: some 9 KB a word."""
 
     width: int = 300
     """Features of a hidden state."""
