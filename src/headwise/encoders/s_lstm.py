@@ -29,6 +29,8 @@ class SLSTMConfig:
     """Settings of the S-LSTM; the defaults are those of its paper for classification."""
 
     readout: ClassVar[str] = "node"
+    window_words: ClassVar[int] = 1 << 14
+    """The states of a longer text take gigabytes, some 10 KB a word, and are slow to get at."""
 
     width: int = 300
     """Features of a word vector and of a state."""
