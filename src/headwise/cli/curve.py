@@ -50,7 +50,6 @@ def curve(
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
     from headwise.predictions.file import telling_failures  # with these comes torch
-    from headwise.report.curve import curve_figure
     from headwise.train.loop import TrainingInterrupted
     from headwise.verbs.curve import curve_file
 
@@ -61,11 +60,8 @@ def curve(
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop
     if svg is not None:
-        most = found.texts + max(found.more)
         with telling_failures(svg):
-            title = f"What more texts are worth: {file.name}"
-            drawn = curve_figure(title, found.sizes, found.accuracy, found.law, most)
-            svg.write_text(drawn, encoding="utf-8")
+            svg.write_text(found.figure(), encoding="utf-8")
         note(f"the picture is in {svg}")
     if json:
         print_json(found.to_json())

@@ -19,6 +19,7 @@ from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear.text_fit import fit_linear
 from headwise.recipe import choose_settings
+from headwise.report.curve import curve_figure
 from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
 from headwise.train.fit import fit, label_names, targets_of
@@ -63,6 +64,14 @@ class Curve:
             accuracy = 1 - self.law.error(self.texts + more)[0]
             found.append({"more": more, "gain": gain, "interval": [low, high], "accuracy": accuracy})
         return found
+
+    def figure(self) -> str:
+        """The source of an SVG, up to the most texts that somebody thinks of; what a notebook shows."""
+        title = f"What more texts are worth: {Path(self.file).name}"
+        return curve_figure(title, self.sizes, self.accuracy, self.law, self.texts + max(self.more))
+
+    def _repr_svg_(self) -> str:
+        return self.figure()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
