@@ -69,7 +69,9 @@ def measure(system: str, words: int) -> None:
 
 def show(systems: list[str], sizes: list[int]) -> None:
     """A table of what has been measured."""
-    kept = {(line["system"], line["words"]): line for line in read_lines(RESULTS)}
+    kept: dict[tuple[str, int], Any] = {
+        (line["system"], line["words"]): line for line in read_lines(RESULTS)
+    }
     print(
         "| encoder | window | "
         + " | ".join(f"{words:,} words" for words in sizes)

@@ -25,7 +25,7 @@ QUADRATIC_WORDS = 2_048
 RELATIVE_WORDS = 8_192
 """The same for one of which no head sees most of a text, but some see a share of it."""
 
-_AT_ONCE = 1 << 16  # words of windows that are read at the same time
+_AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
 _LONG = 1 << 16  # words of a text on which it is seen how far heads look
 
 
