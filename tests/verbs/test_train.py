@@ -46,9 +46,9 @@ def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
     settings, vectors, _ = choose_settings(texts, asked)
     assert vectors is None
     assert (settings.train.epochs, settings.train.batch_texts) == (3, 32)
-    assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 128)
+    assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 64)
     other, _, _ = choose_settings(texts, ({"encoder": {"name": "transformer"}},))
-    assert (other.model.encoder.width, other.model.encoder.heads) == (128, 4)
+    assert (other.model.encoder.width, other.model.encoder.heads) == (64, 4)
 
 
 def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
