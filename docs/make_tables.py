@@ -246,6 +246,7 @@ def tagging() -> str:
 
 TAGGED = {
     "conll2003": "CoNLL-2003 names, F1",
+    "conll2003-glove": "the same with GloVe 6B",
     "wnut17": "WNUT-17 names, F1",
     "ewt-xpos": "UD EWT parts of speech (XPOS), accuracy",
     "treebank": "Penn Treebank sample, parts of speech, accuracy",

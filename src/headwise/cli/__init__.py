@@ -26,7 +26,7 @@ COMMANDS = {
     "curve": "Say what more texts are worth.",
     "suggest": "Choose the texts to label next.",
     "noise": "Rank the labels of a file that are likely to be wrong.",
-    "priors": "List the priors that an attention head may have.",
+    "priors": "List the priors of heads, or find those that suit a file.",
     "probe": "Show how far the heads of an encoder look.",
     "heads": "Show how much each attention head of a model is worth.",
     "bench": "Time an encoder on this machine, beside its matrix products.",

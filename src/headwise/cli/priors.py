@@ -32,7 +32,7 @@ def priors(
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     read: section_flags("data") = None,
 ) -> None:
-    """List the priors that an attention head may have, or find those that suit your data.
+    """List the priors of heads, or find those that suit a file.
 
     A prior says where a head may look and how strongly. Any of them can sit on any head of a self-attention
     layer, alone or added to others.
