@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from an equal share."""
@@ -145,9 +146,9 @@ def _fit(
         return value + prior / texts * float(away @ away), gradient + 2 * prior / texts * away
 
     low = _COLDEST if len(logits) == 1 else 0.0
-    found = minimize(
-        cost, np.full(len(logits), equal), jac=True, bounds=[(low, scale)] * len(logits), method="L-BFGS-B"
-    )
+    begun, bounds = np.full(len(logits), equal), [(low, scale)] * len(logits)
+    with threadpool_limits(1, user_api="blas"):  # several cores take longer over small matrices
+        found = minimize(cost, begun, jac=True, bounds=bounds, method="L-BFGS-B")
     return np.asarray(found.x)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
+from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float32]
 
@@ -140,7 +141,7 @@ class _Problem:
 
         first = np.zeros(shape) if start is None else start
         options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
-        found = minimize(
-            cost, first.ravel().astype(np.float64), jac=True, method="L-BFGS-B", options=options
-        )
+        begun = first.ravel().astype(np.float64)
+        with threadpool_limits(1, user_api="blas"):  # several cores take longer over small matrices
+            found = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
         return found.x.reshape(shape).astype(np.float32)
