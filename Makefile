@@ -26,7 +26,7 @@ demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judg
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## Run the tests
-	$(BIN)/python -m pytest -n 3  # of two cores: some tests wait for processes that they kill
+	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)  ## Check style
 	$(BIN)/ruff check
