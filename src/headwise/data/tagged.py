@@ -13,6 +13,7 @@ from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import conll, conll2012, conllu_tags, slashed, trees
+from headwise.data.formats.tag_columns import tag_column
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
 from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
@@ -146,6 +147,16 @@ class _Plan(NamedTuple):
     read: Callable[[Iterator[Line], Source], Iterator[Tagged]]
 
 
+def _named_columns(
+    columns: Sequence[str], form: str, options: TagOptions, source: Source
+) -> tuple[str, tuple[str, ...]]:
+    """The column of the tags of a format that names its columns, and the others."""
+    tag = tag_column(options.tag_column, columns, form)
+    if not options.tag_column:
+        source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
+    return tag, tuple(name for name in columns if name != tag)
+
+
 def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: bool) -> _Plan:
     """How files are read, by the options and by the first lines of the first one."""
     form = options.format
@@ -168,17 +179,11 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         )
         return _Plan(form, columns, partial(conll.read_sentences, layout=layout, labelled=labelled))
     if form == "conllu":
-        tag = conllu_tags.tag_column(options.tag_column)
-        if not options.tag_column:
-            source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
-        others = tuple(name for name in conllu_tags.COLUMNS if name != tag)
+        tag, others = _named_columns(conllu_tags.COLUMNS, "CoNLL-U", options, source)
         read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
         return _Plan(form, TagColumns("form", tag, "head", others), read)
     if form == "conll2012":
-        tag = conll2012.tag_column(options.tag_column)
-        if not options.tag_column:
-            source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
-        others = tuple(name for name in conll2012.COLUMNS if name != tag)
+        tag, others = _named_columns(conll2012.COLUMNS, "CoNLL-2012", options, source)
         read = partial(conll2012.read_sentences, column=tag)
         return _Plan(form, TagColumns("word", tag, None, others), read)
     columns = TagColumns("word", "tag")

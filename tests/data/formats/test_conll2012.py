@@ -1,6 +1,7 @@
 import pytest
 
-from headwise.data.formats.conll2012 import recognise, tag_column
+from headwise.data.formats.conll2012 import COLUMNS, recognise
+from headwise.data.formats.tag_columns import tag_column
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import read_tagged
 from headwise.errors import ConfigError
@@ -44,7 +45,7 @@ def test_parts_of_speech(write):
     data = read_tagged(write("a", TEXT), TagOptions(tag_column="pos"))
     assert data.items[1].tags == ("SYM", "CD")
     with pytest.raises(ConfigError, match="ner, pos"):
-        tag_column("parse")
+        tag_column("parse", COLUMNS, "CoNLL-2012")
 
 
 def test_other_columns_are_not_recognised():

@@ -1,6 +1,7 @@
 import pytest
 
-from headwise.data.formats.conllu_tags import read_sentences, tag_column
+from headwise.data.formats.conllu_tags import COLUMNS, read_sentences
+from headwise.data.formats.tag_columns import tag_column
 from headwise.data.source import Source
 from headwise.errors import ConfigError
 
@@ -46,10 +47,10 @@ def test_tags_heads_and_places():
 def test_other_columns():
     assert read("deprel")[0].tags[:3] == ("aux", "advmod", "root")
     assert read("feats")[0].tags[:2] == ("Mood=Imp", "_")
-    assert tag_column(None) == "upos"
-    assert tag_column("XPOS") == "xpos"
+    assert tag_column(None, COLUMNS, "CoNLL-U") == "upos"
+    assert tag_column("XPOS", COLUMNS, "CoNLL-U") == "xpos"
     with pytest.raises(ConfigError, match="expected one of upos"):
-        tag_column("misc")
+        tag_column("misc", COLUMNS, "CoNLL-U")
 
 
 def test_a_word_without_a_tag(fails):

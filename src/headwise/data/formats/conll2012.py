@@ -21,7 +21,6 @@ from headwise.data.formats.conll import FIELD
 from headwise.data.formats.shares import most
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
-from headwise.errors import ConfigError
 
 COLUMNS = ("ner", "pos")
 _NUMBER, _WORD, _POS, _PARSE, _NAMES = 2, 3, 4, 5, 10
@@ -39,18 +38,6 @@ def recognise(head: Sequence[Line]) -> str | None:
         for row in rows
     )
     return "CoNLL-2012, brackets around named entities in column 11" if fits else None
-
-
-def tag_column(asked: str | None) -> str:
-    """The name of the column of the tags, ner by default.
-
-    Raises:
-        ConfigError: There is no such column.
-    """
-    name = (asked or COLUMNS[0]).lower()
-    if name not in COLUMNS:
-        raise ConfigError(f"no tags of CoNLL-2012 in {asked!r}; expected one of {', '.join(COLUMNS)}")
-    return name
 
 
 def read_sentences(lines: Iterator[Line], source: Source, column: str) -> Iterator[Tagged]:

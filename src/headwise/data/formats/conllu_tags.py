@@ -10,7 +10,6 @@ from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
 from headwise.data.formats.shares import most
 from headwise.data.sentence import Tagged, align
 from headwise.data.source import Source
-from headwise.errors import ConfigError
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
 UNKNOWN = "_"
@@ -22,18 +21,6 @@ def recognise(head: Sequence[Line]) -> str | None:
     rows = [text for _, text in head if text.strip() and not text.startswith("#")]
     fits = most(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
     return "CoNLL-U, ten columns that begin with ids" if fits else None
-
-
-def tag_column(asked: str | None) -> str:
-    """The name of the column of the tags, upos by default.
-
-    Raises:
-        ConfigError: There is no such column.
-    """
-    name = (asked or COLUMNS[0]).lower()
-    if name not in COLUMNS:
-        raise ConfigError(f"no tags of CoNLL-U in {asked!r}; expected one of {', '.join(COLUMNS)}")
-    return name
 
 
 def read_sentences(
