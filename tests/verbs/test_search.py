@@ -86,6 +86,17 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     assert list(again.right) == [("x", 0, 0)]
     assert again.sum("x", 0, 1).tolist() == [1, 0, 1]
     assert again.seconds == 2.0
+    again.add("y", 0, 0, np.array([True, True, False]), 1.0)
+    assert list(_Runs(path, {"a": 1}).right) == [("x", 0, 0), ("y", 0, 0)]
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1', b"\xff\xfe", b'{"a": 2}\n'])
+def test_a_file_of_something_else(tmp_path, content):
+    path = tmp_path / "search.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(HeadwiseError, match=r"search\.jsonl: the runs of another search"):
+        _Runs(path, {"a": 1})
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(

@@ -209,25 +209,24 @@ class _Runs:
     def __init__(self, path: Path, key: Mapping[str, Any]):
         self.path, self.right, self.seconds = path, dict[tuple[str, int, int], NDArray[np.bool_]](), 0.0
         self.spent = defaultdict[str, float](float)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        if not lines:
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        first, *lines = text.splitlines() or [""]
+        if not text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(key) + "\n", encoding="utf-8")
-        elif json.loads(lines[0]) != json.loads(json.dumps(key)):
+        elif first != json.dumps(key):
             raise HeadwiseError(f"{path}: the runs of another search; name another folder", code="HW403")
-        for line in lines[1:]:
+        elif not text.endswith("\n"):  # cut off: what comes next is a line of its own
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("\n")
+        for line in lines:
             try:
                 own = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # cut off; it is trained again
-            bits = np.frombuffer(bytes.fromhex(own["right"]), np.uint8)
-            self._note(
-                own["name"],
-                own["rung"],
-                own["seed"],
-                np.unpackbits(bits, count=own["items"]) == 1,
-                own["seconds"],
-            )
+                bits = np.frombuffer(bytes.fromhex(own["right"]), np.uint8)
+                right = np.unpackbits(bits, count=own["items"]) == 1
+                self._note(own["name"], own["rung"], own["seed"], right, own["seconds"])
+            except (ValueError, KeyError, TypeError):
+                continue  # damaged; it is trained again
 
     def add(self, name: str, rung: int, seed: int, right: NDArray[np.bool_], seconds: float) -> None:
         """Keep a run."""
