@@ -174,6 +174,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--decay-at", type=float, help="share of the run after which the rate is a tenth; 1 = never"
     )
+    parser.add_argument("--rate", type=float, help="of learning; the paper's by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--precision", choices=["float32", "bfloat16"], help="of the training steps")
@@ -191,6 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(asked.threads)
     keep_freed_memory()
     task = TASKS[asked.task]
+    task.rate = asked.rate or task.rate
     if isinstance(task, PointClouds):
         task.points = asked.points or task.points
     if isinstance(task, ModelNet):

@@ -31,6 +31,7 @@ def write_result(
         "task": task.name,
         **settings.identity,
         "steps": counters.step,
+        "rate": task.rate,
         "decay_at": settings.decay_at,
         "seconds": round(counters.seconds, 1),
         "processor_seconds": round(counters.processor_seconds, 1),

@@ -34,6 +34,18 @@ def test_the_output_follows_from_the_weights(encoder_row, encoder_of, words, row
         assert all(node.stop <= LENGTHS[look.text] for node in look.queries + look.keys)
 
 
+def test_looks_across_a_pair_too(encoder_of, words):
+    encoder, batch = encoder_of("bp-transformer", pair_layers=2), words((5, 0, 4, 1, 3, 0), WIDTH)
+    looks = looks_of(encoder, batch)
+    across = [look for look in looks if look.module == "pair_blocks.1.heads"]
+    assert [len(look.keys) for look in across] == [1, 3, 0, 5, 0, 4]
+    assert {node.name for look in across for node in look.keys} == {"other"}
+    for look in looks:
+        assert look.error < 1e-10
+        sums = look.weights.sum(-1)
+        assert ((sums - 1).abs().lt(1e-10) | sums.eq(0)).all()
+
+
 def test_in_single_precision_the_compiled_paths_agree(encoder_row, encoder_of, words, rows):
     if rows[encoder_row][0] in ("bilstm", "s-lstm", "tree-lstm"):
         pytest.skip("it has no attention")

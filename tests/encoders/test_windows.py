@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from headwise.encoders import (
     ENCODERS,
     BiLSTMConfig,
+    BPTransformer,
     BPTransformerConfig,
     DiSANConfig,
     MSSANConfig,
@@ -199,3 +200,9 @@ def test_settings():
         WindowsConfig(words=10, overlap=10)
     with pytest.raises(ConfigError, match="words must be at least 0"):
         WindowsConfig(words=-1)
+
+
+def test_pairs_that_are_read_together_are_not_cut():
+    encoder = BPTransformer(BPTransformerConfig(width=4, layers=1, heads=1, head_size=4, pair_layers=1))
+    with pytest.raises(ConfigError, match="a text of 5 words: with pair_layers"):
+        encode_long(encoder, Ragged.from_lengths(torch.zeros(7, 4), [5, 2]), 4, 2)

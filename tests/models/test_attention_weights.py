@@ -17,6 +17,7 @@ from headwise.models.language_model import LanguageModel
 from headwise.models.model_config import ModelConfig
 from headwise.models.pair_model import PairModel
 from headwise.models.tag_model import TagModel
+from headwise.report.heatmap import heat_maps
 
 SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word", "feedforward": 8}
 VOCABULARY = Vocabulary.build([["the", "cat", "saw", "a", "dog"]])
@@ -59,6 +60,23 @@ def test_pairs_tags_and_symbols():
     look = attention_weights(model, "abba")[0]
     assert look.words == ("", "a", "b", "b", "a")
     assert look.weights.triu(1).eq(0).all()
+
+
+def test_pair_layers_look_at_the_other_text():
+    sizes = {"width": 8, "heads": 2, "layers": 2, "pair_layers": 2}
+    encoder = {"name": "bp-transformer", **sizes}
+    settings = ModelConfig.from_json({"task": "pair", "encoder": encoder, "readout": "mean"})
+    maps = attention_weights(PairModel(settings, VOCABULARY, ["x", "y"]), ("a cat", "the dog saw a"))
+    assert [own.layer for own in maps] == [1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]
+    assert max(own.error for own in maps) < 1e-5
+    first, second = (own for own in maps if own.layer == 4 and own.module.endswith("heads"))
+    for own, words, others in ((first, "a cat", "the dog saw a"), (second, "the dog saw a", "a cat")):
+        assert (" ".join(own.words), " ".join(own.seen)) == (words, others)
+        assert [own.name(node) for node in own.keys] == others.split()
+        torch.testing.assert_close(own.between_words(), own.weights)
+        torch.testing.assert_close(own.weights.sum(-1), torch.ones(2, len(words.split())))
+    page = heat_maps(maps, {})
+    assert "layer 4 (second text), on the other text: a cat" in page
 
 
 def test_long_texts_in_windows():

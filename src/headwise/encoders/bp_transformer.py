@@ -38,7 +38,7 @@ from headwise.encoders.base import Encoded
 from headwise.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.encoders.positions import Positions
 from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.ragged import Layout, Ragged
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common
 
@@ -196,25 +196,32 @@ class BPTMemoryBlock(nn.Module):
     def __init__(self, config: BPTransformerConfig):
         super().__init__()
         self.block = BPTBlock(config)
-        self.heads = Heads(config.width, config.heads, config.head_size)
+        self.heads = MemoryAttention(config.width, config.heads, config.head_size)
         self.norm = nn.LayerNorm(config.width)
         self.drop = config.attention_dropout
 
     def forward(self, h: Tensor, graph: PartitionGraph, memory: Ragged, spans: bool = True) -> Tensor:
         """Nodes as `BPTBlock.forward` takes and gives them, and a memory `[width]` for each text."""
         h, layout = self.block.mix(h, graph, spans), graph.layout
-        query, key, value = (
-            projection(rows).unflatten(-1, (self.heads.heads, -1))
-            for projection, rows in (
-                (self.heads.query, h[: layout.total]),
-                (self.heads.key, memory.values),
-                (self.heads.value, memory.values),
-            )
-        )
         drop = self.drop if self.training else 0.0
-        seen = cross_attention(query, key, value, layout, memory.layout, drop=drop)
-        update = self.block.dropout(self.heads.out(seen.flatten(1)))
+        update = self.block.dropout(self.heads(h[: layout.total], layout, memory, drop))
         return self.block.feed(self.norm(h + pad(update, (0, 0, 0, len(h) - layout.total))))
+
+
+class MemoryAttention(Heads):
+    """The rows of each text attend to those of its memory; no biases."""
+
+    def forward(self, rows: Tensor, layout: Layout, memory: Ragged, drop: float = 0.0) -> Tensor:
+        """Rows of texts, `[total, width]`, and a memory `[width]` for each text -> `[total, width]`; 0
+        where the memory is empty."""
+        seen = cross_attention(*self.projected(rows, memory), layout, memory.layout, drop=drop)
+        return self.out(seen.flatten(1))
+
+    def projected(self, rows: Tensor, memory: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        """Query, key, value: `[rows, heads, size]`."""
+        query, key, value = self.query(rows), self.key(memory.values), self.value(memory.values)
+        shape = (self.heads, -1)
+        return query.unflatten(-1, shape), key.unflatten(-1, shape), value.unflatten(-1, shape)
 
 
 class GraphSelfAttention(nn.Module):

@@ -19,7 +19,7 @@ from torch.nn.functional import elu, pad
 from headwise.attention import SelfAttention, reference
 from headwise.attention.neighbours import Graph, graph_weights
 from headwise.encoders.bp_graph import PartitionGraph
-from headwise.encoders.bp_transformer import GraphSelfAttention
+from headwise.encoders.bp_transformer import GraphSelfAttention, MemoryAttention
 from headwise.encoders.disan import DirectionalAttention
 from headwise.encoders.set_transformer import MAB
 from headwise.encoders.star_transformer import StarStep, projected
@@ -34,8 +34,8 @@ class Node:
     """A row of an encoder.
 
     Attributes:
-        name: What it is: word, state (of a word, where words stand beside it), node, relay, span, point,
-            seed, or nothing (beyond the ends of a ring).
+        name: What it is: word, other (a word of the pair's other text), state (of a word, where words
+            stand beside it), node, relay, span, point, seed, or nothing (beyond the ends of a ring).
         start: The first word that it stands for, from 0.
         stop: The one after its last word; `start` where it stands for none, or for the whole text.
     """
@@ -206,21 +206,42 @@ def _star(
 
 def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[list[Look], Tensor]:
     query, key, value = module.projected(x, y)
-    looks, seen = [], torch.zeros_like(query)
+    found, seen = _across(query, key, value, x.layout, y.layout, module.scale)
+    looks = []
     kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
     of, to = next((own for part, own in kinds.items() if part in name), ("word", "word"))
-    for text, ((start, size), (first, count)) in enumerate(
-        zip(_cuts(x.layout), _cuts(y.layout), strict=True)
-    ):
-        rows, others = slice(start, start + size), slice(first, first + count)
-        scores = torch.einsum("qhd,khd->hqk", query[rows], key[others]) * module.scale
-        weights = scores.softmax(-1)
-        seen[rows] = torch.einsum("hqk,khd->qhd", weights, value[others])
+    for text, weights in enumerate(found):
         asking, asked = (
-            _words(n) if kind == "word" else (Node(kind),) * n for kind, n in ((of, size), (to, count))
+            _words(n) if kind == "word" else (Node(kind),) * n
+            for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
         looks.append(Look("", text, weights, asking, asked))
     return looks, module.added(x, query, seen).values
+
+
+def _memory(
+    module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: Any, **__: Any
+) -> tuple[list[Look], Tensor]:
+    query, key, value = module.projected(rows, memory)
+    found, seen = _across(query, key, value, layout, memory.layout, query.shape[-1] ** -0.5)
+    looks = [
+        Look("", text, weights, _words(weights.shape[1]), _words(weights.shape[2], "other"))
+        for text, weights in enumerate(found)
+    ]
+    return looks, module.out(seen.flatten(1))
+
+
+def _across(
+    query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float
+) -> tuple[list[Tensor], Tensor]:
+    """The weights of each text, `[heads, queries, keys]`, and what follows from them, as `query`."""
+    found, seen = [], torch.zeros_like(query)
+    for (start, size), (first, count) in zip(_cuts(queries), _cuts(keys), strict=True):
+        rows, others = slice(start, start + size), slice(first, first + count)
+        scores = torch.einsum("qhd,khd->hqk", query[rows], key[others]) * scale
+        found.append(scores.softmax(-1))
+        seen[rows] = torch.einsum("hqk,khd->qhd", found[-1], value[others])
+    return found, seen
 
 
 def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look], Tensor]:
@@ -246,6 +267,7 @@ def _cuts(layout: Layout) -> list[tuple[int, int]]:
 READERS: dict[type, Reader] = {
     SelfAttention: _self,
     GraphSelfAttention: _graph,
+    MemoryAttention: _memory,
     MAB: _mab,
     DirectionalAttention: _disan,
     StarStep: _star,

@@ -126,10 +126,18 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
         x: Word vectors.
         words: 0 for any number.
         overlap: See `cut_windows`.
+
+    Raises:
+        ConfigError: A longer text, and an encoder that reads the texts of a pair together.
     """
     layout = x.layout
     if not words or layout.longest <= words:
         return encoder(x)
+    if getattr(getattr(encoder, "config", None), "pair_layers", 0):
+        raise ConfigError(
+            f"a text of {layout.longest} words: with pair_layers the texts of a pair cannot be read in "
+            f"windows of {words}; set windows.long to truncate"
+        )
     plan = [
         (text, window) for text, n in enumerate(layout.sizes) for window in cut_windows(n, words, overlap)
     ]

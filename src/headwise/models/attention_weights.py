@@ -29,6 +29,7 @@ class AttentionMap:
         module: The name of the attention in the encoder; some have more than one in a layer.
         text: 0; of a pair 0 or 1.
         words: The words of the whole text.
+        seen: Those of the text that is looked at: the same, or the pair's other.
         weights: `[heads, queries, keys]`; see `headwise.encoders.weights.Look`.
         queries: What looks. Words are counted in the whole text.
         keys: What is looked at.
@@ -40,6 +41,7 @@ class AttentionMap:
     module: str
     text: int
     words: tuple[str, ...]
+    seen: tuple[str, ...]
     weights: Tensor
     queries: tuple[Node, ...]
     keys: tuple[Node, ...]
@@ -50,14 +52,15 @@ class AttentionMap:
         """What a node is called: the word, the words of a span, or its kind in brackets."""
         if node.stop == node.start:
             return f"[{node.name}]"
-        return " ".join(self.words[node.start : node.stop])
+        words = self.seen if node.name == "other" else self.words
+        return " ".join(words[node.start : node.stop])
 
     def between_words(self) -> Tensor:
-        """`[heads, words, words]`: what each word takes of each. What is taken of a span is shared evenly
-        by its words, what is taken of a node that stands for no word is left out; rows of words that do
-        not look here are 0."""
-        count = len(self.words)
-        of, to = (_standing(nodes, count).to(self.weights) for nodes in (self.queries, self.keys))
+        """`[heads, words, words that are looked at]`: what each word takes of each. What is taken of a span
+        is shared evenly by its words, what is taken of a node that stands for no word is left out; rows of
+        words that do not look here are 0."""
+        of = _standing(self.queries, len(self.words)).to(self.weights)
+        to = _standing(self.keys, len(self.seen)).to(self.weights)
         of = of * torch.tensor([node.name in ("word", "state") for node in self.queries])[:, None]
         return of.T @ self.weights @ (to / to.sum(1, keepdim=True).clamp(min=1))
 
@@ -91,8 +94,8 @@ def attention_weights(
             words, windows = _run(model, text)
     finally:
         model.train(training)
-    layers = 1 + max((_number(look) for look in looks), default=0)
-    return [_placed(look, layers, words, windows) for look in looks]
+    below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=0)
+    return [_placed(look, below, words, windows) for look in looks]
 
 
 def _run(
@@ -137,22 +140,28 @@ def _number(look: Look) -> int:
     return max((int(part) for part in re.findall(r"\d+", look.module)[-1:]), default=-1)
 
 
+def _on_top(look: Look) -> bool:
+    """Whether it is of a stack that stands on the others, whose layers are counted from 0 again."""
+    return look.module.startswith("pair_")
+
+
 def _placed(
-    look: Look, layers: int, words: list[tuple[str, ...]], windows: list[tuple[int, Window]]
+    look: Look, below: int, words: list[tuple[str, ...]], windows: list[tuple[int, Window]]
 ) -> AttentionMap:
-    text, window = windows[look.text]
     number = _number(look)
+    across = any(node.name == "other" for node in look.keys)
+    at = (look.text + across * (len(windows) // 2)) % len(windows)
+    (text, window), (seen, other) = windows[look.text], windows[at]
     queries, keys = (
-        tuple(
-            replace(node, start=node.start + window.start, stop=node.stop + window.start) for node in nodes
-        )
-        for nodes in (look.queries, look.keys)
+        tuple(replace(node, start=node.start + own.start, stop=node.stop + own.start) for node in nodes)
+        for nodes, own in ((look.queries, window), (look.keys, other))
     )
     return AttentionMap(
-        layer=layers if number < 0 else number + 1,
+        layer=below if number < 0 else number + 1 + below * _on_top(look),
         module=look.module,
         text=text,
         words=words[text],
+        seen=words[seen],
         weights=look.weights.cpu(),
         queries=queries,
         keys=keys,

@@ -99,7 +99,7 @@ def _own(model: Any, text: str, tallies: dict[tuple[int, int], _Tally]) -> None:
     firsts: dict[tuple[int, str], int] = {}  # where the heads of each attention of a layer begin
     for own in attention_weights(model, text):
         queries = [n for n, node in enumerate(own.queries) if node.name in ("word", "state")]
-        keys = [n for n, node in enumerate(own.keys) if node.stop > node.start]
+        keys = [n for n, node in enumerate(own.keys) if node.stop > node.start and node.name != "other"]
         if not queries or not keys:
             continue
         distance = _distances([own.queries[n] for n in queries], [own.keys[n] for n in keys])

@@ -44,6 +44,8 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
                 f"<figcaption>{escaped(told)}</figcaption></figure>"
             )
         title = f"layer {own.layer}" + (" (second text)" if own.text else "")
+        if any(node.name == "other" for node in own.keys):
+            title += f", on the other text: {' '.join(own.seen)}"
         pieces.append(f'<h3>{escaped(title)}</h3><div class="hw-maps">{"".join(squares)}</div>')
     note = "Rows: the words that look; columns: the words that they look at, in the same order."
     return f"<p>{note} Beside each head what its prior lets it see.</p>{''.join(pieces)}" if pieces else ""
@@ -53,7 +55,7 @@ def _square(rows: list[list[float]], words: Sequence[str], title: str) -> str:
     named = len(words) <= MOST_WORDS
     cell = _CELL if named else max(2, 560 // max(len(words), 1))
     left = round(min(max(map(len, words), default=0), 14) * _LETTER) + 4 if named else 0
-    size = cell * len(words)
+    height, width = cell * len(words), cell * len(rows[0] if rows else ())
     shades: dict[float, list[str]] = {}
     for query, row in enumerate(rows):
         for key, weight in enumerate(row):
@@ -68,8 +70,8 @@ def _square(rows: list[list[float]], words: Sequence[str], title: str) -> str:
         for place, word in enumerate(words if named else ())
     ]
     return (
-        f'<svg class="hw-heat" role="img" width="{left + size}" height="{size}" '
-        f'viewBox="0 0 {left + size} {size}"><title>{escaped(title)}</title>'
-        f'<rect class="paper" x="{left}" width="{size}" height="{size}"/>{"".join(names)}'
+        f'<svg class="hw-heat" role="img" width="{left + width}" height="{height}" '
+        f'viewBox="0 0 {left + width} {height}"><title>{escaped(title)}</title>'
+        f'<rect class="paper" x="{left}" width="{width}" height="{height}"/>{"".join(names)}'
         f'<g transform="translate({left} 0) scale({cell})">{cells}</g></svg>'
     )
