@@ -30,8 +30,11 @@ from runs import HERE, append_line, read_lines
 RESULTS = HERE / "results" / "long_text.jsonl"
 FOLDER = HERE.parent / "tests" / "store" / "golden" / "classify" / "model"
 SIZES = {"width": 64, "layers": 2, "heads": 4, "head_size": 16, "feedforward": 128, "dropout": 0.0}
-OWN: dict[str, dict[str, Any]] = {"ms-san": {"distances": ("word", "none")}}
-"""What an encoder needs to do without parses."""
+OWN: dict[str, dict[str, Any]] = {
+    "ms-san": {"distances": ("word", "none")},
+    "tree-lstm": {"hidden": 64, "tree_fallback": "word"},
+}
+"""What an encoder needs to do without parses; that of the Tree-LSTM is a chain, the deepest of trees."""
 EXPERT = "a trained model with its linear expert"
 SYSTEMS = (*ENCODERS, EXPERT)
 WORDS = [f"w{number}" for number in range(5_000)]

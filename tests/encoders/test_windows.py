@@ -21,6 +21,7 @@ from headwise.encoders import (
     StarTransformerConfig,
     Transformer,
     TransformerConfig,
+    TreeLSTMConfig,
 )
 from headwise.encoders.windows import WindowsConfig, cut_windows, default_words, encode_long
 from headwise.errors import ConfigError
@@ -167,6 +168,8 @@ def test_trees_are_those_of_the_whole_text():
         (DiSANConfig(), 512),
         (BPTransformerConfig(), 16384),
         (SLSTMConfig(), 16384),
+        (TreeLSTMConfig(), 16384),
+        (TreeLSTMConfig(trees="constituency"), 0),
         (SetTransformerConfig(), 0),
         (SetTransformerConfig(induced=0), 2048),
         (StarTransformerConfig(positions="none"), 0),

@@ -65,6 +65,11 @@ class TreeLSTMConfig:
         return self.hidden
 
     @property
+    def window_words(self) -> int:
+        """Words that are read at once by default; a tree of brackets is read as a whole."""
+        return 1 << 14 if self.trees == "dependency" else 0
+
+    @property
     def tree_use(self) -> Literal["error", "word"]:
         """See `headwise.encoders.trees`."""
         return self.tree_fallback
@@ -211,13 +216,18 @@ def _depths(parents: Array) -> Array:
     return depth[:-1] - 1
 
 
+def _levels(depth: Array) -> list[Array]:
+    """The nodes of each depth, the deepest first."""
+    ends = np.bincount(depth)[::-1].cumsum()
+    return np.split(np.argsort(-depth, kind="stable"), ends[:-1]) if len(depth) else []
+
+
 def _dependencies(layout: Layout, parents: Array) -> _Plan:
     """Every word is a node."""
     depth = _depths(parents)
     place, below = np.zeros_like(parents), parents[:0]
     levels, order = [], [below]
-    for at in range(depth.max(initial=-1), -1, -1):
-        words = np.flatnonzero(depth == at)
+    for words in _levels(depth):
         place[words] = np.arange(len(words))
         levels.append(_Level(_tensor(words, layout), _tensor(place[parents[below]], layout)))
         order.append(words)
@@ -251,8 +261,7 @@ def _brackets(layout: Layout, parents: Array) -> _Plan:
     depth = _depths(above)
     place, first, last = np.zeros_like(above), np.append(words, 0 * split), np.append(words, 0 * split)
     levels, order = [], [words[:0]]
-    for at in range(depth.max(initial=-1), -1, -1):
-        here = np.flatnonzero(depth == at)
+    for here in _levels(depth):
         place[here] = np.arange(len(here))
         leaves, nodes = here[here < total], here[here >= total]
         left, right = pairs[split[nodes - total]].T

@@ -35,8 +35,8 @@ class WindowsConfig:
 
     words: int | None = None
     """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
-    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer and s-lstm, the
-    length of a learned position embedding, else any number."""
+    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer, s-lstm and
+    tree-lstm, the length of a learned position embedding, else any number."""
     overlap: int | None = None
     """Words that neighbouring windows share at least; by default an eighth of the words."""
     long: Literal["split", "truncate", "error"] = "split"
