@@ -1,11 +1,12 @@
 """Kill trainings and predictions of every task at random, go on with --resume, and compare bits.
 
-    python fuzz/faults.py --seconds 600 --folder build/faults
+    python fuzz/faults.py --seconds 600 --folder build/faults [--cold]
 
 A process kills itself at the so-many-th file that it opens, renames, makes or removes, or after a while.
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
-stopped. All processes are forks of this one, which has imported what they need. Each session adds a line to
-benchmarks/results/faults.jsonl.
+stopped. All processes are forks of this one, which has imported what they need. With --cold they are not:
+each is new, and at every other start it finds no compiled kernels, as on a machine where nothing ever ran.
+Each session adds a line to benchmarks/results/faults.jsonl.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,24 +36,33 @@ from tasks import rows_of_tasks
 
 WATCHED = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"}
 KILLS = 12  # of a run, at most
+CHILD = "child"  # the first argument of a new process that kills itself
 
 
 class Watch:
     """Counts how many files in a folder this process touches, and kills it at one of them."""
 
     def __init__(self) -> None:
-        self.folder, self.touched, self.last = "", 0, 0
+        self.folder, self.touched, self.last, self.seconds = "", 0, 0, 0.0
         sys.addaudithook(self._hear)
 
-    def begin(self, folder: Path, last: int = 0) -> None:
-        """Count from here on; at the `last` one kill."""
-        self.folder, self.touched, self.last = str(folder), 0, last
+    def begin(self, folder: Path, last: int = 0, seconds: float = 0.0) -> None:
+        """Count from here on; at the `last` one, or so many seconds after it, kill."""
+        self.folder, self.touched, self.last, self.seconds = str(folder), 0, last, seconds
 
     def _hear(self, event: str, values: tuple[Any, ...]) -> None:
         if event in WATCHED and self.folder and self.folder in str(values[0]):
             self.touched += 1
             if self.touched == self.last:
-                os.kill(os.getpid(), signal.SIGKILL)
+                kill_after(self.seconds)
+
+
+def kill_after(seconds: float) -> None:
+    """Kill this process then; at once for 0."""
+    if not seconds:
+        os.kill(os.getpid(), signal.SIGKILL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 WATCH = Watch()
@@ -68,8 +79,7 @@ def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0
             os.dup2(log, number)
         WATCH.begin(folder, touches)
         if seconds:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            kill_after(seconds)
         try:
             code = command(arguments)
         except BaseException:
@@ -78,6 +88,23 @@ def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0
         os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return -9 if code == -signal.SIGALRM else code
+
+
+def run_anew(arguments: list[str], folder: Path, cache: str, touches: int, seconds: float) -> int:
+    """The same in a new process, which keeps its compiled kernels in `cache`, and kills itself so many
+    seconds after it has touched so many files."""
+    given = [sys.executable, __file__, CHILD, str(folder), str(touches), str(seconds), *arguments]
+    with open(folder / "log", "ab") as log:
+        own = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
+        code = subprocess.run(given, stdout=log, stderr=log, env=own, check=False).returncode
+    return -9 if code == -signal.SIGALRM else code
+
+
+def child() -> None:
+    """What it does."""
+    folder, touches, seconds, *arguments = sys.argv[2:]
+    WATCH.begin(Path(folder), int(touches), float(seconds))
+    raise SystemExit(command(arguments))
 
 
 @dataclass(frozen=True)
@@ -93,6 +120,7 @@ class Target:
         whole: The file as it should be.
         seconds: How long the command takes.
         touches: How many files it touches.
+        cold: See above.
     """
 
     name: str
@@ -103,6 +131,7 @@ class Target:
     whole: bytes
     seconds: float
     touches: int
+    cold: bool = False
 
     def attack(self, chance: random.Random) -> tuple[int, str]:
         """Kill it again and again, then let it end; how often it was killed, and what went wrong."""
@@ -112,7 +141,12 @@ class Target:
             how: Any = {"touches": chance.randint(1, self.touches)}
             if self.touches < 20 or chance.random() < 0.3:  # a prediction opens its file once
                 how = {"seconds": 1e-3 + 1.2 * self.seconds * chance.random()}
-            code = run(arguments, self.folder, **({} if kills == KILLS else how))
+            if self.cold:
+                cache = tempfile.mkdtemp(dir=self.folder.parent) if chance.random() < 0.5 else ""
+                after = self.seconds * chance.random() if self.touches < 20 else 0.0
+                code = run_anew(arguments, self.folder, cache, chance.randint(1, self.touches), after)
+            else:
+                code = run(arguments, self.folder, **({} if kills == KILLS else how))
             kills += code == -9
             arguments = [*self.command, "--output", str(self.output), "--resume"]
         problem = ""
@@ -131,7 +165,7 @@ def last(folder: Path) -> str:
     return (folder / "log").read_text(errors="replace")[-600:]
 
 
-def targets(task: str, row: Any, folder: Path) -> list[Target]:
+def targets(task: str, row: Any, folder: Path, *, cold: bool) -> list[Target]:
     """The training and the prediction of a task, which are run once without being stopped: in this process,
     so that its forks have all that they import."""
     folder.mkdir()
@@ -152,7 +186,9 @@ def targets(task: str, row: Any, folder: Path) -> list[Target]:
         touches = WATCH.touched
         content, seconds = (whole / file).read_bytes(), time.monotonic() - began
         result = output / file if file else output
-        found.append(Target(f"{name} {task}", arguments, folder, output, result, content, seconds, touches))
+        called = f"{'cold ' * cold}{name} {task}"
+        own = Target(called, arguments, folder, output, result, content, seconds, touches, cold)
+        found.append(own)
     return found
 
 
@@ -161,6 +197,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--folder", type=Path, default=Path("build/faults"))
     parser.add_argument("--tasks", nargs="*")
+    parser.add_argument("--cold", action="store_true", help="new processes, some without compiled kernels")
     parser.add_argument("--seed", type=int)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -176,17 +213,21 @@ def main() -> None:
     chance, more, began = random.Random(seed), until(asked.seconds), time.monotonic()
     found, wrong = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory(dir=MEMORY) as name, suppress(KeyboardInterrupt):
-        all_targets = [own for task, row in rows.items() for own in targets(task, row, Path(name) / task)]
+        order, made = [*rows], dict[str, list[Target]]()
+        chance.shuffle(order)  # a short session has time for the first ones
         while more():
-            for target in all_targets:
-                if not more():
-                    break
-                kills, problem = target.attack(chance)
-                found[f"{target.name}: kills"] += kills
-                found[f"{target.name}: runs"] += 1
-                if problem:
-                    wrong[f"{target.name}: {problem}"] += 1
-                    print(f"WRONG {target.name}: {problem}", flush=True)
+            for task in order:
+                if task not in made:
+                    made[task] = targets(task, rows[task], Path(name) / task, cold=asked.cold)
+                for target in made[task]:
+                    if not more():
+                        break
+                    kills, problem = target.attack(chance)
+                    found[f"{target.name}: kills"] += kills
+                    found[f"{target.name}: runs"] += 1
+                    if problem:
+                        wrong[f"{target.name}: {problem}"] += 1
+                        print(f"WRONG {target.name}: {problem}", flush=True)
     add_result("faults", seed, time.monotonic() - began, found, wrong)
     found, wrong = found + Counter(kept["found"]), wrong + Counter(kept["wrong"])
     kept |= {"found": dict(found), "wrong": dict(wrong)}
@@ -198,4 +239,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    child() if sys.argv[1:2] == [CHILD] else main()
