@@ -109,8 +109,9 @@ def test_vectors_stand_beside_the_words():
         found.model.scores(texts)
 
 
-def test_many_texts_are_compared_on_some_that_are_held_out(monkeypatch):
-    monkeypatch.setattr(text_fit, "MOST_CROSSED", 50)
+@pytest.mark.parametrize(("limit", "most"), [("MOST_CROSSED", 50), ("MOST_CELLS", 300)])
+def test_many_texts_or_labels_are_compared_on_some_that_are_held_out(limit, most, monkeypatch):
+    monkeypatch.setattr(text_fit, limit, most)
     monkeypatch.setattr(text_fit, "MOST_COMPARED", 100)
     texts, targets = corpus(3, noise=0.2, texts=300)
     found = fit_linear(texts, targets, 3)

@@ -8,9 +8,11 @@ from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
-from headwise.report.labels import Evaluation, evaluate_labels
+from headwise.report.labels import MOST_MATRIX, Evaluation, evaluate_labels
 from headwise.report.rival import Rival
 from headwise.scores.metrics import score
+from headwise.store.files import to_json
+from headwise.tasks.classify import Classify
 
 TEXTS = ["a b a", "", "a zzz", "b b b b", "zzz"]
 TARGETS = np.array([0, 1, 1, 0, 2])
@@ -55,6 +57,15 @@ def test_evaluation_as_json(model):
     assert sum(map(sum, found["confusion"])) == 5
     assert {"accuracy", "accuracy_interval", "macro_f1", "log_loss", "calibration_error"} <= set(found)
     assert "probabilities" not in found
+
+
+def test_of_many_labels_only_confusions_that_are_there_are_saved():
+    labels, random = [f"label {n}" for n in range(MOST_MATRIX + 1)], np.random.default_rng(0)
+    predicted, targets = random.integers(0, len(labels), (2, 500))
+    scores = score(predicted, targets, labels)
+    saved = to_json(Evaluation(scores, 0.0, 0.0, None, np.zeros((500, 1))).to_json())
+    assert len(saved) < 200 * len(labels) + 60 * 500
+    assert Classify().sheet({}).matrix(json.loads(saved)) == [list(row) for row in scores.confusion]
 
 
 def test_worst_errors():

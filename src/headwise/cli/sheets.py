@@ -95,7 +95,7 @@ def confusion_table(sheet: Sheet, scores: Mapping[str, Any], *, width: int) -> R
     Returns:
         None where there is no matrix, or nothing is confused and a list would be empty.
     """
-    matrix = lookup(scores, sheet.confusion) if sheet.confusion else None
+    matrix = sheet.matrix(scores)
     if matrix is None or sheet.each is None:
         return None
     rows = sheet.each.rows(scores)

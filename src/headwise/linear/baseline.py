@@ -18,6 +18,8 @@ NAME = "TF-IDF + linear SVM"
 BLOCKS: tuple[tuple[Block, ...], ...] = (("words",), ("words", "characters"))
 MOST_FEATURES = 1_000_000
 """Of a block."""
+MOST_WEIGHTS = 100_000_000
+"""Of a block, for all labels: with very many labels the rarest features are left out."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def fit_baseline(
     """
     classes = max(2, 1 + int(max(train[1].max(initial=0), dev[1].max(initial=0))))
     readers: list[BlockReader] = [BlockReader(name, tokenizer) for name in BLOCKS[-1]]
-    fitted = {own.block: own.fit(train[0], max_features=MOST_FEATURES) for own in readers}
+    most = min(MOST_FEATURES, MOST_WEIGHTS // classes)
+    fitted = {own.block: own.fit(train[0], max_features=most) for own in readers}
     if not any(len(vocabulary) for vocabulary, _ in fitted.values()):
         return None
     held = {own.block: own.transform(dev[0], fitted[own.block][0]) for own in readers}

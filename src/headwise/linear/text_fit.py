@@ -20,6 +20,8 @@ MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
 MOST_COMPARED = 10_000
 """Texts that settings are chosen on where there are more of them."""
+MOST_CELLS = 3_000_000
+"""Texts times labels above which settings are chosen on a fifth of the texts, and two folds have to do."""
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
 MOST_RATIO_CLASSES = 20
@@ -80,8 +82,8 @@ def fit_linear(
 ) -> LinearFit:
     """A linear classifier on words, word pairs and characters, and perhaps on vectors of the texts.
 
-    Blocks, naive Bayes ratios and C are chosen by cross-validation (of very many texts, on some that are
-    held out), by log loss after calibration.
+    Blocks, naive Bayes ratios and C are chosen by cross-validation (of very many texts or labels, on some
+    texts that are held out), by log loss after calibration.
 
     Args:
         texts: Training texts.
@@ -98,8 +100,9 @@ def fit_linear(
         settings: Take these instead of choosing.
     """
     data = _data(texts, targets, classes, dense, sample_weight, class_weight, tokenizer, max_features)
-    crossed = len(texts) <= MOST_CROSSED
-    parts = _folds(data.hard, min(folds, 2) if data.work > MOST_WORK else folds, seed)
+    large = len(texts) * classes > MOST_CELLS
+    crossed = len(texts) <= MOST_CROSSED and not large
+    parts = _folds(data.hard, min(folds, 2) if large or data.work > MOST_WORK else folds, seed)
     found: Floats | None = None
     if settings is None:
         settings = _default(data)

@@ -180,8 +180,8 @@ def _bar_of(value: Any) -> str:
 
 
 def _confusions(own: Material) -> str:
-    each, matrix = own.sheet.each, lookup(own.scores, own.sheet.confusion) if own.sheet.confusion else None
-    if each is None or not isinstance(matrix, Sequence):
+    each, matrix = own.sheet.each, own.sheet.matrix(own.scores)
+    if each is None or matrix is None:
         return ""
     names = [str(row.get(each.name)) for row in each.rows(own.scores)]
     if len(names) != len(matrix):

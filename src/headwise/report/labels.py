@@ -1,7 +1,7 @@
 """What is to be said of a model on labelled items; plain numbers, to be saved or shown."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,9 @@ import numpy as np
 from headwise.report.reading import Reading, reading_of
 from headwise.scores.calibrate import expected_calibration_error
 from headwise.scores.metrics import Scores, mean_loss, score
+
+MOST_MATRIX = 200
+"""Labels up to which all cells of a confusion matrix are saved."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,14 @@ class Evaluation:
         return self.probabilities.argmax(axis=1)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat JSON object: the scores, and then the other numbers."""
-        scores = asdict(self.scores)
-        labels, confusion = scores.pop("labels"), scores.pop("confusion")
+        """A flat JSON object: the scores, and then the other numbers. Of a confusion matrix of more than
+        `MOST_MATRIX` labels it has the cells that are not 0: row, column and items of each."""
+        scores = {own.name: getattr(self.scores, own.name) for own in fields(self.scores)}
+        labels, confusion = [asdict(own) for own in scores.pop("labels")], scores.pop("confusion")
+        if len(labels) > MOST_MATRIX:
+            matrix = np.array(confusion)
+            places = np.argwhere(matrix)
+            confusion = {"cells": np.column_stack([places, matrix[tuple(places.T)]]).tolist()}
         return {
             **scores,
             "log_loss": self.log_loss,

@@ -1,6 +1,6 @@
 """What a report has to say of a model beside its numbers: that something simpler is as good, for one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,8 @@ def compare_with(
 
 def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
     """Labels that a model never gives, and a guess that is as good as it: always the commonest label."""
-    matrix, rows = lookup(scores, sheet.confusion), sheet.each.rows(scores) if sheet.each else []
-    if not sheet.confusion or not isinstance(matrix, Sequence) or len(matrix) != len(rows):
+    matrix, rows = sheet.matrix(scores), sheet.each.rows(scores) if sheet.each else []
+    if matrix is None or len(matrix) != len(rows):
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
     given = [sum(row[place] for row in matrix) for place in range(len(rows))]

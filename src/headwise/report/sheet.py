@@ -141,6 +141,18 @@ class Sheet:
         """The score that models are compared by."""
         return self.lines[0]
 
+    def matrix(self, scores: Mapping[str, Any]) -> Sequence[Sequence[int]] | None:
+        """How many items with the label of a row were given that of a column; None where that is not
+        told."""
+        found = lookup(scores, self.confusion) if self.confusion and self.each else None
+        if not isinstance(found, Mapping) or self.each is None:
+            return found if isinstance(found, Sequence) else None
+        size = len(self.each.rows(scores))  # of many labels only the cells that are not 0 are saved
+        matrix = [[0] * size for _ in range(size)]
+        for row, column, count in found["cells"]:
+            matrix[row][column] = count
+        return matrix
+
 
 def reading_lines(of: str = "texts") -> tuple[Line, ...]:
     """What a model could read of items."""

@@ -61,7 +61,7 @@ def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> 
         accuracy_interval=wilson_interval(hits, len(targets)),
         macro_f1=float(f1[texts + given > 0].mean()),
         labels=tuple(LabelScore(name, float(p), float(r), float(f), int(n)) for name, p, r, f, n in rows),
-        confusion=tuple(tuple(map(int, row)) for row in confusion),
+        confusion=tuple(map(tuple, confusion.tolist())),
     )
 
 

@@ -10,9 +10,11 @@ from headwise.encoders import ENCODERS
 from headwise.encoders.base import text_settings
 from headwise.features.vectors import Coverage, WordVectors
 from headwise.linear.baseline import NAME, fit_baseline
+from headwise.linear.text_fit import MOST_CELLS
 from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.report.explanation import Explanation, explain_labels
+from headwise.report.remarks import Remark
 from headwise.tasks.labels import LabelTask
 from headwise.tasks.task import Settings, kept_base, new_text_model, text_defaults
 from headwise.train.classification import finish_labels_again, finish_labels_crossed
@@ -53,6 +55,13 @@ class Classify(LabelTask):
                 "vectors_learning_rate": 7e-4,
             }
         return settings
+
+    def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
+        found, labels = super().announce(parts, recipe), len(all_labels(parts.train))
+        if labels * len(parts.train) > MOST_CELLS and recipe.model.expert.kind == "linear":
+            few = "a fifth of the texts, not all, and two folds say how to choose the linear expert"
+            found.append(Remark(f"{labels:,} labels: {few}, which saves time"))
+        return found
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None

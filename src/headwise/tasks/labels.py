@@ -134,9 +134,9 @@ def label_rival(
     predicted: np.ndarray | None = None,
 ) -> Rival:
     """A rival with these label numbers, compared with those of a model if they are given."""
-    scores = asdict(score(guessed, targets, labels))
+    scores = score(guessed, targets, labels)
     difference = None if predicted is None else asdict(compare(predicted, guessed, targets))
-    return Rival(name, {key: scores[key] for key in WITH_BASELINE}, difference)
+    return Rival(name, {key: getattr(scores, key) for key in WITH_BASELINE}, difference)
 
 
 def expert_told(model: Any) -> list[str]:

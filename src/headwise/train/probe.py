@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 from threadpoolctl import threadpool_limits
 
+from headwise.linear.text_fit import MOST_CELLS
+
 Floats = NDArray[np.float32]
 
 STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
@@ -23,7 +25,7 @@ RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _LENGTH = 4.0  # of the vectors, which makes the strengths those above
 _FOLDS = 5
 _MOST_CROSSED = 5_000
-"""Texts up to which each fold is held out once; of more, only the first."""
+"""Texts up to which each fold is held out once; of more, or of many labels, only the first."""
 
 
 def fit_probe(
@@ -63,7 +65,8 @@ def fit_probe(
     best, start = STRENGTHS[0], None
     if len(rows) > _FOLDS:
         fold = np.random.default_rng(seed).permutation(len(rows)) % _FOLDS
-        held = [fold == number for number in range(_FOLDS if len(rows) <= _MOST_CROSSED else 1)]
+        few = len(rows) <= _MOST_CROSSED and wanted.size <= MOST_CELLS
+        held = [fold == number for number in range(_FOLDS if few else 1)]
         found: list[Floats | None] = [None] * len(held)
         least = float("inf")
         for strength in STRENGTHS:
