@@ -54,8 +54,8 @@ class LinearFit:
 
     Attributes:
         model: Trained on all texts.
-        oof_scores: For each training text the calibrated logits of a model that was trained without its
-            fold, `[texts, classes]`.
+        oof_scores: For each text that is in a fold the calibrated logits of a model that was trained
+            without its fold, `[texts, classes]`.
         settings: What was chosen.
         cv_score: Accuracy of `oof_scores`.
     """
@@ -77,6 +77,7 @@ def fit_linear(
     tokenizer: str = "penn",
     max_features: int = 200_000,
     folds: int = 5,
+    always: int = 0,
     seed: int = 0,
     settings: LinearSettings | None = None,
 ) -> LinearFit:
@@ -96,18 +97,21 @@ def fit_linear(
         max_features: Most words, word pairs and runs of characters; fewer where there are so many labels
             that the weights would take more than `MOST_BYTES`.
         folds: Of the cross-validation.
+        always: How many of the texts, the last, are in no fold: they are trained on, and not judged.
         seed: Of the folds and of the order of the texts.
         settings: Take these instead of choosing.
     """
     data = _data(texts, targets, classes, dense, sample_weight, class_weight, tokenizer, max_features)
+    judged = len(texts) - always
     large = len(texts) * classes > MOST_CELLS
-    crossed = len(texts) <= MOST_CROSSED and not large
-    parts = _folds(data.hard, min(folds, 2) if large or data.work > MOST_WORK else folds, seed)
+    crossed = judged <= MOST_CROSSED and not large
+    few = large or data.work > MOST_WORK
+    parts = _folds(data.hard[:judged], min(folds, 2) if few else folds, seed)
     found: Floats | None = None
     if settings is None:
         settings = _default(data)
         if data.work <= MOST_WORK and len(parts) > 1:
-            compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, parts, seed))
+            compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, judged, seed))
             settings = compared.choose(settings)
             if crossed:
                 found = compared.scores[settings]
@@ -115,14 +119,15 @@ def fit_linear(
         data, found = widened, None
     if found is None:
         found = _out_of_fold(data, settings, parts)
-    mixture = fit_mixture([found], data.hard) if len(parts) > 1 else None
+    found = found[:judged]
+    mixture = fit_mixture([found], data.hard[:judged]) if len(parts) > 1 else None
     factor = np.float32(mixture.weights[0]) if mixture else np.float32(1)
     machine = data.fit(settings, np.arange(len(texts)), seed)
     scaled = Machine(machine.weights * factor, machine.dense * factor, machine.bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     model = LinearModel(blocks, scaled, classes, tokenizer, scale)
-    accuracy = float(np.mean(found.argmax(axis=1) == data.hard)) if len(found) else 0.0
+    accuracy = float(np.mean(found.argmax(axis=1) == data.hard[:judged])) if judged else 0.0
     return LinearFit(model, found * factor, settings, accuracy)
 
 
@@ -275,12 +280,11 @@ def _out_of_fold(data: _Data, settings: LinearSettings, parts: Sequence[NDArray[
     return found
 
 
-def _some(
-    data: _Data, parts: Sequence[NDArray[np.int64]], seed: int
-) -> tuple[_Data, Sequence[NDArray[np.int64]]]:
-    """Some of the texts, and of these the ones that are held out."""
-    texts = np.random.default_rng(seed).permutation(len(data.hard))[:MOST_COMPARED]
-    return data.take(texts), [np.arange(len(texts) // 5)]
+def _some(data: _Data, judged: int, seed: int) -> tuple[_Data, Sequence[NDArray[np.int64]]]:
+    """Some of the texts that are judged, and all others; and of the first the ones that are held out."""
+    texts = np.random.default_rng(seed).permutation(judged)[:MOST_COMPARED]
+    held = np.arange(len(texts) // 5)
+    return data.take(np.append(texts, np.arange(judged, len(data.hard)))), [held]
 
 
 def _default(data: _Data) -> LinearSettings:
@@ -301,7 +305,7 @@ class _Comparison:
     def loss(self, settings: LinearSettings) -> float:
         """Log loss after calibration, in nats a text."""
         if settings not in self.losses:
-            if len(self.held) == len(self.data.hard):
+            if len(self.parts) > 1:
                 scores = self.scores[settings] = _out_of_fold(self.data, settings, self.parts)
             else:
                 every = np.arange(len(self.data.hard))

@@ -46,7 +46,7 @@ class LabelTask(Task):
         return "accuracy"
 
     def told(self, fitted: Fitted[Any]) -> list[str]:
-        return [*expert_told(fitted.model), calibration_told(fitted)]
+        return [*names_told(fitted.model), *expert_told(fitted.model), calibration_told(fitted)]
 
     def judge(self, model: Any, items: Any) -> Evaluation:
         return evaluate_labels(model, items, targets_of(items, model.labels))
@@ -137,6 +137,13 @@ def label_rival(
     scores = score(guessed, targets, labels)
     difference = None if predicted is None else asdict(compare(predicted, guessed, targets))
     return Rival(name, {key: getattr(scores, key) for key in WITH_BASELINE}, difference)
+
+
+def names_told(model: Any) -> list[str]:
+    """Whether names of labels were training texts."""
+    if not (named := model.config.base.named):
+        return []
+    return [f"What {named} labels are called was learnt from like a text (--base.no-names leaves it out)."]
 
 
 def expert_told(model: Any) -> list[str]:

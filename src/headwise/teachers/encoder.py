@@ -16,6 +16,7 @@ from headwise.pretrain.teacher import Teacher as SentenceEncoder
 from headwise.pretrain.work import key_of
 from headwise.teachers.teacher import Report
 from headwise.train.fit import targets_of
+from headwise.train.label_names import named_labels, names_tell, with_names
 from headwise.train.probe import fit_probe
 
 _TRIED = 64  # texts on which bfloat16 is tried
@@ -56,12 +57,17 @@ class EncoderTeacher:
         texts, classes = [item.text for item in items], len(labels)
         soft, weights = shares_of(items, labels), weights_of(items)
         targets = targets_of(items, labels) if soft is None else soft
-        vectors = self.vectors(texts)
+        vectors, names = self.vectors(texts), named_labels(labels)
+        of_names = self.vectors(list(names.values())) if names else vectors[:0]
+        always = 0
+        if names_tell(of_names, vectors, targets, list(names)):
+            texts, vectors, always = [*texts, *names.values()], np.vstack([vectors, of_names]), len(names)
+            targets, weights = with_names(targets, weights, list(names), classes)
         if self._linear:
-            model = fit_linear(texts, targets, classes, dense=vectors, sample_weight=weights).model
-            self._logits = model.scores
+            how = {"dense": vectors, "sample_weight": weights, "always": always}
+            self._logits = fit_linear(texts, targets, classes, **how).model.scores
         else:
-            matrix, bias = fit_probe(vectors, targets, classes, weights=weights)
+            matrix, bias = fit_probe(vectors, targets, classes, weights=weights, always=always)
             self._logits = lambda _, vectors: vectors @ matrix.T + bias
         return labels
 

@@ -1,6 +1,7 @@
 """Training a classifier of texts, or of pairs of texts: from labels to a calibrated model."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from headwise.scores.sureness import SURENESS, Sureness
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
+from headwise.train.label_names import name_example, named_labels, names_tell, with_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
@@ -58,6 +60,27 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         counts = counts.tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
+        self.names = 0
+        if isinstance(model, Model) and model.config.base.names:
+            self._learn_names(model)
+
+    def _learn_names(self, model: Model) -> None:
+        """Let the names of labels be training texts too, behind the others, if they tell these apart."""
+        words = named_labels(model.labels)
+        vectors = model.base_vectors(self.train_items) if words else None
+        if vectors is None:
+            return
+        numbers, targets = list(words), self.train_targets
+        items = model.encoded([name_example(model.features, text) for text in words.values()])
+        own = model.base_vectors(items)
+        if own is None or not names_tell(own, vectors, targets, numbers):
+            return
+        self.names = len(items)
+        self.train_items = [*self.train_items, *items]
+        self.train_targets, self.text_weights = with_names(
+            targets, self.text_weights, numbers, len(model.labels)
+        )
+        model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
 
     @property
     def train_labels(self) -> np.ndarray:
@@ -104,7 +127,9 @@ def begin_with_probe(objective: ClassificationObjective) -> None:
     vectors = model.base_vectors(objective.train_items)
     silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
     offsets = None if silent else model.outputs_of(objective.train_items)
-    found = fit_probe(vectors, targets, len(model.labels), weights=weights, offsets=offsets)
+    found = fit_probe(
+        vectors, targets, len(model.labels), weights=weights, offsets=offsets, always=objective.names
+    )
     with torch.no_grad():
         for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
             own += torch.from_numpy(values).to(own)

@@ -163,7 +163,8 @@ def place_of(parts: Parts[Any]) -> Callable[[int], str] | None:
     path = getattr(parts.files.get("train"), "path", "")
     if not path or not parts.kind.has_keys:
         return None
-    return lambda number: f"{path}:{parts.train[number].line}"
+    # What is behind them are names of labels.
+    return lambda number: f"{path}:{parts.train[number].line}" if number < len(parts.train) else path
 
 
 @dataclass(frozen=True)

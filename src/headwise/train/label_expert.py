@@ -110,6 +110,7 @@ def _text_fit(objective: "ClassificationObjective", settings: LinearSettings | N
         tokenizer=model.config.words.tokenizer,
         max_features=model.config.expert.max_features,
         dense=model.base_vectors(items),
+        always=objective.names,
         settings=settings,
     )
 

@@ -36,6 +36,7 @@ def fit_probe(
     weights: np.ndarray | None = None,
     offsets: np.ndarray | None = None,
     sets: bool = False,
+    always: int = 0,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression from the vectors of texts to their labels.
@@ -47,6 +48,7 @@ def fit_probe(
         weights: How much each text counts, `[texts]`.
         offsets: Logits that the regression's are added to, `[texts, classes]`.
         sets: A text may have any number of labels: a regression for each.
+        always: How many of the texts, the last, are in no fold.
         seed: Of the folds.
 
     Returns:
@@ -63,9 +65,11 @@ def fit_probe(
     losses = _losses_of_sets if sets else _losses
     problem = _Problem(rows, wanted, counts, before, losses)
     best, start = STRENGTHS[0], None
-    if len(rows) > _FOLDS:
-        fold = np.random.default_rng(seed).permutation(len(rows)) % _FOLDS
-        few = len(rows) <= _MOST_CROSSED and wanted.size <= MOST_CELLS
+    texts = len(rows) - always
+    if texts > _FOLDS:
+        fold = np.random.default_rng(seed).permutation(texts) % _FOLDS
+        fold = np.append(fold, np.full(always, -1))
+        few = texts <= _MOST_CROSSED and wanted.size <= MOST_CELLS
         held = [fold == number for number in range(_FOLDS if few else 1)]
         found: list[Floats | None] = [None] * len(held)
         least = float("inf")

@@ -18,10 +18,15 @@ class BaseConfig:
     """On the word vectors, while training."""
     word_dropout: float = 0.0
     """Share of words that are left out while training."""
+    names: bool = True
+    """Each name of a single label (card_arrival) is one more training text of it, where names say something
+    of the texts."""
     size: int = 0
     """Features of a vector; taken from the base, not to be set."""
     subwords: int = 0
     """Vectors for runs of letters; taken from the base, not to be set."""
+    named: int = 0
+    """Labels whose names were training texts; not to be set."""
 
     def __post_init__(self) -> None:
         check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)

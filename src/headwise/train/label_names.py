@@ -1,0 +1,67 @@
+"""What labels are called, as training texts: knowledge that is there before any label is given.
+
+With a base, the vector of `card_arrival` lies near those of the texts that mean it (dataless
+classification; Chang, Ratinov, Roth, Srikumar: Importance of semantic representation; AAAI 2008). So each
+name is one more training text of its label, where names tell the training texts apart at all.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from headwise.data.example import Example
+from headwise.features.words import TextFeatures
+
+WEIGHT = 2.0
+"""What a name counts; texts count 1."""
+_ENOUGH = 3.0
+"""Standard errors above chance by which names alone must tell the training texts apart."""
+_BETWEEN = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[^\W\d_]{2}")
+
+
+def named_labels(labels: Sequence[str]) -> dict[int, str]:
+    """The number of each label whose name has a word, and the words: `card_arrival` is `card arrival`."""
+    return {
+        number: " ".join(_BETWEEN.sub(" ", label).split())
+        for number, label in enumerate(labels)
+        if _WORD.search(label)
+    }
+
+
+def name_example(features: TextFeatures, text: str) -> Example:
+    """A name as a text; where texts must be parsed, each of its words hangs on the one before."""
+    heads = np.arange(len(features.tokenizer.words(text))) if features.trees != "none" else None
+    return Example(text, heads=heads)
+
+
+def names_tell(names: np.ndarray, vectors: np.ndarray, targets: np.ndarray, numbers: Sequence[int]) -> bool:
+    """Whether the nearest name is that of a text's own label more often than by chance.
+
+    Args:
+        names: Vectors of the names, `[names, size]`, of length 1.
+        vectors: Vectors of training texts, `[texts, size]`, of length 1.
+        targets: The number of the label of each text, `[texts]`, or probabilities, `[texts, classes]`.
+        numbers: Those of the labels that have a name.
+    """
+    labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
+    named = np.isin(labels, numbers)
+    if len(numbers) < 2 or not named.any():
+        return False
+    wanted = np.searchsorted(numbers, labels[named])
+    guesses = (vectors[named] @ names.T).argmax(axis=1)
+    shares = [np.bincount(own, minlength=len(numbers)) / len(wanted) for own in (guesses, wanted)]
+    chance = float(shares[0] @ shares[1])
+    spread = np.sqrt(chance * (1 - chance) / len(wanted))
+    return float((guesses == wanted).mean()) > chance + _ENOUGH * spread
+
+
+def with_names(
+    targets: np.ndarray, weights: np.ndarray | None, numbers: Sequence[int], classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Targets and weights of training texts, and behind them those of the names of labels."""
+    own = np.array(numbers) if targets.ndim == 1 else np.eye(classes)[numbers]
+    before = np.ones(len(targets)) if weights is None else weights
+    after = np.append(before, np.full(len(numbers), WEIGHT)).astype(np.float32)
+    return np.concatenate([targets, own.astype(targets.dtype)]), after
