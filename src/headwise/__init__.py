@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from headwise.verbs.curve import curve_file
     from headwise.verbs.evaluate import evaluate_file
     from headwise.verbs.explain import explain_file
-    from headwise.verbs.heads import heads_file
+    from headwise.verbs.heads import heads_file, prune_file
     from headwise.verbs.noise import noise_file
     from headwise.verbs.predict import predict_file
     from headwise.verbs.report import report_file
     from headwise.verbs.suggest import suggest_file
     from headwise.verbs.train import train_files
+    from headwise.verbs.tune import tune_file
 
 _HOMES = {
     "Everything": "headwise.priors",
@@ -66,11 +67,13 @@ _HOMES = {
     "load_model": "headwise.store",
     "noise_file": "headwise.verbs.noise",
     "predict_file": "headwise.verbs.predict",
+    "prune_file": "headwise.verbs.heads",
     "read_examples": "headwise.data",
     "report_file": "headwise.verbs.report",
     "save_model": "headwise.store",
     "suggest_file": "headwise.verbs.suggest",
     "train_files": "headwise.verbs.train",
+    "tune_file": "headwise.verbs.tune",
 }
 
 __all__ = [
@@ -103,11 +106,13 @@ __all__ = [
     "load_model",
     "noise_file",
     "predict_file",
+    "prune_file",
     "read_examples",
     "report_file",
     "save_model",
     "suggest_file",
     "train_files",
+    "tune_file",
 ]
 
 

@@ -56,6 +56,10 @@ def test_suspects_are_not_trained_on(run, tmp_path):
     parts = json.loads((tmp_path / "model" / "data.json").read_text())
     assert "texts of suspects.csv are left out" in err
     assert parts["train"]["texts"] + parts["dev"]["texts"] + parts["test"]["texts"] < parts["file"]["texts"]
+    flags = ("--weight", *flags[1:])
+    code, _, err = run("train", "data.csv", "--output", "weighed", *flags)
+    assert code == 0, err
+    assert "count as much as suspects.csv says" in err
     write(tmp_path / "data.csv", flipped=(4, 11))
     code, _, err = run("train", "data.csv", "--output", "other", *flags)
     assert (code, "HW127" in err) == (2, True)

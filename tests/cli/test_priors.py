@@ -53,7 +53,7 @@ def test_search(run, tmp_path, monkeypatch):
     code, out, err = run("priors", *given)
     assert code == 0, err
     assert "3 of 3" in out
-    assert "minus the encoder's own" in out
+    assert "gain over the encoder's own" in out
     assert 'name = "ms-transformer"' in (folder / "recipe.toml").read_text()
     assert (folder / "winner.svg").read_text().startswith("<svg")
     code, out, _ = run("priors", *given, "--json")

@@ -1,8 +1,10 @@
 """Lines of a list are left out of training, and of nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
-from headwise.data.drop import without_lines
+from headwise.data.drop import with_weights, without_lines
 from headwise.data.errors import DataError
 from headwise.data.kinds import KINDS
 from headwise.data.parts import read_parts
@@ -42,3 +44,30 @@ def test_what_is_no_list_is_refused(parts, tmp_path):
         without_lines(parts, listed(tmp_path, "5,a", head="row,label"))
     with pytest.raises(DataError, match="HW101"):
         without_lines(parts, str(tmp_path / "nothing.csv"))
+
+
+@pytest.mark.parametrize(
+    "head", ["line,label,weight", "line,label,probability of label", "line,label,weight,x"]
+)
+def test_lines_of_training_and_dev_count_less(parts, tmp_path, head):
+    less = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
+    rows = (f"{own.line},{own.label},{n / 4}{',9' * head.endswith('x')}" for n, own in enumerate(less))
+    found, count = with_weights(parts, listed(tmp_path, *rows, head=head))
+    assert count == 3
+    assert {own.line: own.weight for own in (*found.train, *found.dev) if own.weight != 1} == {
+        own.line: n / 4 for n, own in enumerate(less[:3])
+    }
+    assert [replace(own, weight=1.0) for own in found.train] == parts.train
+    assert found.test == parts.test
+
+
+@pytest.mark.parametrize("weight", ["-1", "x", "", "inf", "nan"])
+def test_a_weight_that_is_none(parts, tmp_path, weight):
+    line = f"{parts.train[0].line},{parts.train[0].label},{weight}"
+    with pytest.raises(DataError, match=r"HW126.*list\.csv:2"):
+        with_weights(parts, listed(tmp_path, line, head="line,label,weight"))
+
+
+def test_a_list_without_weights(parts, tmp_path):
+    with pytest.raises(DataError, match=r"HW111.*weight"):
+        with_weights(parts, listed(tmp_path, f"{parts.train[0].line},{parts.train[0].label}"))

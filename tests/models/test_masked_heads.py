@@ -1,10 +1,14 @@
 """A head that is left out is one whose values are zeros, and it comes back."""
 
+from contextlib import ExitStack
+
 import pytest
 import torch
 
 from headwise.encoders import ENCODERS
-from headwise.models.masked_heads import heads_of, without
+from headwise.errors import ConfigError
+from headwise.models.masked_heads import check_removable, heads_of, remove, without
+from headwise.models.model_config import ModelConfig
 from headwise.ragged import Ragged
 
 SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word"}
@@ -13,11 +17,15 @@ SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "
 class Model:
     """No more than an encoder."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, **more):
         torch.manual_seed(0)
         made, kind = ENCODERS[name]
         known = kind.__dataclass_fields__
-        self.encoder = made(kind(**{key: value for key, value in SIZES.items() if key in known})).eval()
+        own = kind(**{key: value for key, value in SIZES.items() if key in known} | more)
+        self.config = ModelConfig(encoder=own)
+        self.encoder = made(own).eval()
+        for parameter in self.encoder.parameters():  # biases and norms too
+            torch.nn.init.normal_(parameter, std=0.5)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +55,57 @@ def test_a_head_without_values(name):
 
 def test_who_has_none():
     assert heads_of(Model("bilstm")) == []
+
+
+@pytest.mark.parametrize("name", ["ms-transformer", "ms-san", "transformer"])
+@pytest.mark.parametrize("gone", [[1], [0, 7], [2, 4, 5], [0, 1, 2, 7]])
+def test_heads_are_removed_as_if_they_found_nothing(name, gone):
+    model = Model(name, heads=4)
+    words = Ragged.from_lengths(torch.randn(30, 8), [0, 1, 9, 20])
+    before = sum(p.numel() for p in model.encoder.parameters())
+    with torch.no_grad():
+        heads = heads_of(model)
+        chosen = [heads[number] for number in gone]
+        with ExitStack() as stack:
+            for head in chosen:
+                stack.enter_context(without(head))
+            masked = model.encoder(words).tokens.values
+        check_removable(model)
+        windows = model.config.windows.sizes(model.config.encoder)
+        remove(model, chosen)
+        assert torch.allclose(model.encoder(words).tokens.values, masked, atol=1e-5)
+        assert model.config.windows.sizes(model.config.encoder) == windows
+        assert [str(own.prior) for own in heads_of(model)] == [
+            own.prior for number, own in enumerate(heads) if number not in gone
+        ]
+        after = sum(p.numel() for p in model.encoder.parameters())
+        weights = 4 * 8 * 4 + (3 * 4 if name == "transformer" else 0)
+        assert before - after == len(gone) * weights
+        # Made anew from its configuration, and once more without a head.
+        other = ENCODERS[name][0](model.config.encoder).eval()
+        other.load_state_dict(model.encoder.state_dict())
+        assert torch.equal(other(words).tokens.values, model.encoder(words).tokens.values)
+        names = list(model.config.encoder.dropped)
+        remove(model, [heads_of(model)[-1]])
+        last = max(set(range(4, 8)) - set(gone))
+        assert [*names, f"2.{last - 3}"] == list(model.config.encoder.dropped)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("star-transformer", {}, "heads of the encoder star-transformer cannot be removed"),
+        ("transformer", {"priors": ("shaw(2)", "everything")}, r"blocks\.0\.attention: .* shaw"),
+    ],
+)
+def test_heads_that_cannot_be_removed(name, more, said):
+    with pytest.raises(ConfigError, match=said):
+        check_removable(Model(name, **more))
+
+
+@pytest.mark.parametrize(("dropped", "said"), [("3.1", "no head '3.1'"), ("x", "no head 'x'")])
+def test_dropped_heads_that_are_not_there(dropped, said):
+    with pytest.raises(ConfigError, match=said):
+        Model("ms-transformer", dropped=(dropped,))
+    with pytest.raises(ConfigError, match="no head left"):
+        Model("ms-transformer", dropped=("2.1", "2.2"))

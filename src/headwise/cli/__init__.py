@@ -23,6 +23,7 @@ COMMANDS = {
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
     "doctor": "Look at data files before they are trained on.",
+    "tune": "Search the settings that suit a file.",
     "curve": "Say what more texts are worth.",
     "suggest": "Choose the texts to label next.",
     "noise": "Rank the labels of a file that are likely to be wrong.",

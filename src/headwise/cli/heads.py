@@ -4,17 +4,20 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.table import Table
 
-from headwise.cli.console import output, print_json
+from headwise.cli.console import note, output, print_json
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.verbs.heads import Pruned
 
 
 def heads(
@@ -22,20 +25,25 @@ def heads(
     file: FileArgument,
     /,
     *,
+    prune: Annotated[Path | None, Parameter(show_default=False)] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     syntax: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Show how much each attention head of a model is worth.
+    """Show how much each attention head of a model is worth, and leave out those that are worth nothing.
 
     The model is judged on a file without each head in turn: what the head finds is taken for zeros.
+    With --prune the heads that add nothing, by themselves and together, are removed with their weights.
 
     Args:
         model: Folder of the model.
         file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
             standard input.
+        prune: Folder for the model without the heads that add nothing.
+        overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
         syntax: Dependency syntax of the texts, for a model that goes by it, as `headwise train --heads`
             takes it.
@@ -46,10 +54,17 @@ def heads(
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
     from headwise.report.sheet import FORMS  # with these comes torch
-    from headwise.verbs.heads import heads_file
+    from headwise.verbs.heads import heads_file, prune_file
 
     keep_freed_memory()
     how = {"heads": syntax, "pipeline": pipeline, "device": device, "reading": given(read)}
+    if prune is not None:
+        pruned = prune_file(model, file, prune, **how, overwrite=overwrite, listener=Terminal())
+        if json:
+            print_json(pruned.to_json())
+        else:
+            show_pruned(pruned, prune)
+        return 0
     sheet, score, found = heads_file(model, file, **how, listener=Terminal())
     line = sheet.headline
     if json:
@@ -81,3 +96,21 @@ def heads(
         f"\n{line.title} with all heads: {form(score)}; {dead} of {len(found)} heads add nothing to it."
     )
     return 0
+
+
+def show_pruned(pruned: "Pruned", folder: Path) -> None:
+    """What was removed, and what the model is without it."""
+    from headwise.report.sheet import FORMS
+
+    line, out = pruned.sheet.headline, output()
+    names = [f"{own.module.removesuffix('.attention')} {own.head}" for own in pruned.removed]
+    said = ", ".join(names) or "all add something"
+    out.print(f"{len(names)} of {pruned.heads} heads are removed: {said}.")
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in ("", "before", "after"):
+        table.add_column(title, justify="right" if title else "left")
+    table.add_row(f"{line.title} on this file", *map(FORMS[line.form], pruned.scores))
+    table.add_row("megabytes", *(f"{own / 1e6:.2f}" for own in pruned.bytes))
+    table.add_row("processor time, ms an item", *(f"{own:.3f}" for own in pruned.milliseconds))
+    out.print(table)
+    note(f"the model is in {folder}")

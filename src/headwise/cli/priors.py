@@ -3,7 +3,6 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-import json as json_
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.table import Table
 
-from headwise.cli.console import note
+from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
-from headwise.cli.terminal import Terminal
+from headwise.cli.tune import searched, show
 from headwise.errors import ConfigError, HeadwiseError
 
 
@@ -96,44 +95,20 @@ def found_priors(
 ) -> None:
     """Search, and show what was found."""
     from headwise.predictions.file import telling_failures
-    from headwise.verbs.search import OWN, recipe_text, search_priors
+    from headwise.priors.draw import draw
+    from headwise.verbs.spaces import priors_space
 
-    judged = None if dev is None else str(dev)
-    how = {"dev": judged, "minutes": minutes, "seeds": seeds, "settings": layers}
-    found = search_priors(str(file), folder, listener=Terminal(), **how)
-    best = found.tried[0]
-    said = f"headwise priors --search {file.name}: {best.name}, dev accuracy {best.accuracy:.1f} %"
+    alone = {"expert": {"kind": "none"}}  # what it says would hide what the heads do
+    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
+    found = searched(file, folder, "headwise priors --search", space=priors_space, meanwhile=alone, **how)
+    config: Any = found.recipe.model.encoder
     with telling_failures(folder):
-        (folder / "recipe.toml").write_text(recipe_text(found.recipe, said), encoding="utf-8")
-        (folder / "winner.svg").write_text(found.picture, encoding="utf-8")
-    if not found.finished:
-        note(f"the time is over; the same command with more --minutes goes on ({folder})")
+        picture = draw(config.layer_priors, title=found.best.name)
+        (folder / "winner.svg").write_text(picture, encoding="utf-8")
     if json:
-        rows = [
-            {
-                "name": own.name,
-                "priors": own.priors,
-                "step": own.rung + 1,
-                "seeds": own.seeds,
-                "accuracy": own.accuracy,
-                "gain": own.gain,
-                "interval": own.interval,
-                "seconds": own.seconds,
-            }
-            for own in found.tried
-        ]
-        output_().print_json(json_.dumps({"steps": found.rungs, "finished": found.finished, "tried": rows}))
+        print_json(found.to_json())
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("priors", "step", "dev accuracy", f"minus {OWN}", "seconds"):
-        table.add_column(column, justify="left" if column == "priors" else "right")
-    for own in found.tried:
-        gain = ""
-        if own.gain is not None and own.interval is not None:
-            gain = f"{own.gain:+.1f} ({own.interval[0]:+.1f} to {own.interval[1]:+.1f})"
-        step = f"{own.rung + 1} of {found.rungs}"
-        table.add_row(own.name, step, f"{own.accuracy:.1f}", gain, f"{own.seconds:.0f}")
-    output_().print(table)
+    show(found, "priors")
     note(f"the winner is in {folder}: recipe.toml, winner.svg")
 
 

@@ -44,6 +44,7 @@ def train(
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
     drop: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    weight: Annotated[Path | None, Parameter(group=_FILES)] = None,
     vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
     base: Annotated[str | None, Parameter(group=_MODEL)] = None,
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
@@ -100,6 +101,8 @@ def train(
         test: Labelled texts for the final report; read once. [split off]
         drop: A csv file with the lines of FILE that are not to be trained on, as headwise noise writes it
             (take out of it what you have read and found right).
+        weight: Such a file whose column "weight" (or "probability of label") says how much each of these
+            lines counts in training; texts that are not listed count 1.
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
             the words beside it.
         base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
@@ -168,6 +171,7 @@ def train(
             dev=dev,
             test=test,
             drop=drop,
+            weight=weight,
             parses=Parses(
                 *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
             ),

@@ -1,11 +1,16 @@
-"""Leave items out of training by the lines of a list, such as the one that `headwise noise` writes."""
+"""Leave items out of training, or let them count less, by the lines of a list, such as the one that
+`headwise noise` writes."""
 
 import csv
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
+
+WEIGHTS = ("weight", "probability of label")
+"""The columns of a list that may say how much an item counts; the first that is there."""
 
 
 def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
@@ -21,8 +26,53 @@ def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
     Raises:
         DataError: HW111 it has no such column, HW127 it is not about this file.
     """
+    lines = {item.line for item, _, _ in _rows(parts, listed)}
+    kept = [item for item in parts.train if item.line not in lines]
+    dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if item.line not in lines]
+    return replace(parts, train=kept, dev=dev), len(parts.train) + len(parts.dev) - len(kept) - len(dev)
+
+
+def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
+    """Parts in which the items of the training file that a list names count as much as it says, and how
+    many these are. Those of the test part count as they did.
+
+    Args:
+        parts: Of files, of items with a `weight`.
+        listed: As for `without_lines`, with a column of `WEIGHTS`.
+
+    Raises:
+        DataError: HW111, HW127 likewise; HW126 a weight is no number, 0 or more.
+    """
+    weights = dict[int, float]()
+    for item, row, line in _rows(parts, listed):
+        name = next((name for name in WEIGHTS if name in row), None)
+        if name is None:
+            raise DataError("HW111", f"no column {WEIGHTS[0]!r} or {WEIGHTS[1]!r}", path=listed)
+        try:
+            weights[item.line] = weight = float(row[name] or "")
+        except ValueError:
+            weight = -1.0
+        if not 0 <= weight < float("inf"):
+            problem = f"the weight is {(row[name] or '')[:40]!r}"
+            raise DataError("HW126", problem, expected="a number, 0 or more", path=listed, line=line)
+
+    def weighed(items: Any) -> list[Any]:
+        return [
+            replace(item, weight=weights[item.line]) if item.line in weights else item for item in items
+        ]
+
+    parts = replace(
+        parts,
+        train=weighed(parts.train),
+        dev=parts.dev if "dev" in parts.files else weighed(parts.dev),
+    )
+    own = parts.train if "dev" in parts.files else [*parts.train, *parts.dev]
+    return parts, sum(item.line in weights for item in own)
+
+
+def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str | None], int]]:
+    """The items of the training file that a list names, with its row on each and the row's line."""
     items = {item.line: item for item in parts.files["train"].items}
-    lines = set[int]()
     try:
         with open(listed, newline="", encoding="utf-8") as file:
             table = csv.DictReader(file)
@@ -42,11 +92,8 @@ def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
                         path=listed,
                         line=table.line_num,
                     )
-                lines.add(own.line)
+                yield own, row, table.line_num
     except OSError as error:
         raise DataError("HW101", f"cannot be opened: {error.strerror}", path=listed) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError("HW105", f"is no csv file: {error}", path=listed) from None
-    kept = [item for item in parts.train if item.line not in lines]
-    dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if item.line not in lines]
-    return replace(parts, train=kept, dev=dev), len(parts.train) + len(parts.dev) - len(kept) - len(dev)

@@ -31,7 +31,7 @@ CODES = {
     "HW124": "a column of a label says neither yes nor no",
     "HW125": "probabilities of labels that are none, or do not add up to 1",
     "HW126": "a weight that is none",
-    "HW127": "a list of lines to leave out is of another file",
+    "HW127": "a list of lines to leave out or to weigh is of another file",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",

@@ -58,7 +58,7 @@ from headwise.priors import (
     WordDistance,
     parse_layers,
 )
-from headwise.priors.head_lists import check_spelling
+from headwise.priors.head_lists import check_spelling, without_heads
 from headwise.ragged import Ragged
 
 ACTIVATIONS = {"relu": relu, "elu": elu, "gelu": gelu}
@@ -94,6 +94,8 @@ class MSSANConfig:
     priors: tuple[str, ...] = ()
     """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
     fewer than the heads repeat in turn, a vertical bar separates layers."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
     separate: bool = False
     """MS-SAN_sep: one encoder forward and one backward, side by side, twice as wide."""
     activation: Literal["relu", "elu", "gelu"] = "relu"
@@ -125,7 +127,8 @@ class MSSANConfig:
 
     @property
     def layer_priors(self) -> Sequence[Sequence[Prior]]:
-        """The prior of each head, layer by layer; of separate encoders first all that look forward.
+        """The prior of each head that is left, layer by layer; of separate encoders first all that look
+        forward.
 
         Raises:
             ConfigError: The heads, distances or priors do not fit each other or the layers.
@@ -135,13 +138,15 @@ class MSSANConfig:
                 "separate encoders differ in their direction; they need direction = true and no priors"
             )
         if self.priors:
-            return parse_layers(self.priors, self.heads, self.layers)
+            layers = parse_layers(self.priors, self.heads, self.layers)
+            return without_heads(layers, self.dropped)
         halves: list[tuple[Prior | None, Prior | None]] = [(Forward(), Backward())]
         if self.separate:
             halves = [(Forward(), Forward()), (Backward(), Backward())]
         elif not self.direction:
             halves = [(None, None)]
-        return [head_priors(self, directions) for directions in halves for _ in range(self.layers)]
+        layers = [head_priors(self, directions) for directions in halves for _ in range(self.layers)]
+        return without_heads(layers, self.dropped)
 
 
 class MSSAN(nn.Module):

@@ -25,7 +25,7 @@ from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.errors import ConfigError
 from headwise.priors import GlobalTokens, Prior, allocate_scales, parse_layers
-from headwise.priors.head_lists import check_spelling
+from headwise.priors.head_lists import check_spelling, without_heads
 from headwise.ragged import Ragged
 
 
@@ -52,6 +52,8 @@ class MSTransformerConfig:
     """Put a learned node in front of every text."""
     global_node: bool = False
     """The node sees all words and all words see it, whatever the scale (Longformer's, not the paper's)."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
     positions: str = "none"
     """Position embedding: none (the paper's), sinusoidal or learned."""
     max_positions: int = 8192
@@ -87,17 +89,20 @@ class MSTransformerConfig:
 
     @property
     def layer_priors(self) -> Sequence[Sequence[Prior]]:
-        """The prior of each head, layer by layer.
+        """The prior of each head that is left, layer by layer.
 
         Raises:
-            ConfigError: A scale is none, or the number of `priors` fits neither the heads nor the layers.
+            ConfigError: A scale is none, a dropped head is not there, or the number of `priors` fits
+                neither the heads nor the layers.
         """
         if self.priors:
             layers = parse_layers(self.priors, self.heads, self.layers)
         else:
             sizes = (self.layers, self.heads, self.scales, self.alpha)
             layers = [allocate_scales(layer, *sizes) for layer in range(1, self.layers + 1)]
-        return [[GlobalTokens(p) for p in priors] for priors in layers] if self.global_node else layers
+        if self.global_node:
+            layers = [[GlobalTokens(p) for p in priors] for priors in layers]
+        return without_heads(layers, self.dropped)
 
 
 class MSTransformer(nn.Module):

@@ -21,7 +21,7 @@ from headwise.encoders.base import LEANING_BACK, Encoded
 from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.priors import Everything, Prior, parse_layers
-from headwise.priors.head_lists import check_spelling
+from headwise.priors.head_lists import check_spelling, without_heads
 from headwise.ragged import Ragged
 
 
@@ -44,6 +44,8 @@ class TransformerConfig:
     priors: tuple[str, ...] = ()
     """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
     fewer than the heads repeat in turn, a vertical bar separates layers."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
     positions: str = "sinusoidal"
     """Position embedding: none, sinusoidal or learned."""
     max_positions: int = 8192
@@ -80,14 +82,16 @@ class TransformerConfig:
 
     @property
     def layer_priors(self) -> Sequence[Sequence[Prior]]:
-        """The prior of each head, layer by layer.
+        """The prior of each head that is left, layer by layer.
 
         Raises:
-            ConfigError: The number of `priors` fits neither the heads nor the layers.
+            ConfigError: A dropped head is not there, or the number of `priors` fits neither the heads nor
+                the layers.
         """
+        layers = [[Everything()] * self.heads] * self.layers
         if self.priors:
-            return parse_layers(self.priors, self.heads, self.layers)
-        return [[Everything()] * self.heads] * self.layers
+            layers = parse_layers(self.priors, self.heads, self.layers)
+        return without_heads(layers, self.dropped)
 
 
 class Transformer(nn.Module):

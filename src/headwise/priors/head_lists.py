@@ -73,6 +73,29 @@ def parse_layers(text: str | Sequence[str], heads: int, layers: int) -> tuple[tu
     return tuple(made) * turns
 
 
+def without_heads(layers: Sequence[Sequence[Prior]], dropped: Sequence[str]) -> list[list[Prior]]:
+    """The priors of the heads that are left.
+
+    Args:
+        layers: The prior of each head, layer by layer.
+        dropped: Heads that are not, as `layer.head`, both from 1.
+
+    Raises:
+        ConfigError: There is no such head, or a layer would have none left.
+    """
+    known = {f"{layer}.{head}" for layer, own in enumerate(layers, 1) for head in range(1, len(own) + 1)}
+    if not known.issuperset(dropped):
+        raise ConfigError(f"dropped: there is no head {min(set(dropped) - known)!r}")
+    gone = set(dropped)
+    left = [
+        [prior for head, prior in enumerate(own, 1) if f"{layer}.{head}" not in gone]
+        for layer, own in enumerate(layers, 1)
+    ]
+    if not all(left):
+        raise ConfigError("dropped: a layer has no head left")
+    return left
+
+
 def check_spelling(text: str | Sequence[str]) -> None:
     """Check a text whose numbers of heads and layers are not yet known.
 

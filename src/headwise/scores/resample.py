@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Counts = NDArray[np.int64]
 """What was counted in each text, `[texts, counts]`."""
 
+Interval = tuple[float, float]
+
 Statistic = Callable[[Counts], NDArray[np.float64]]
 """A score from counts summed over texts: `[..., counts]` -> `[...]`."""
 
@@ -62,6 +64,25 @@ def compare_counts(
         # What is equal but for rounding counts as equal.
         extreme += int((abs(difference(kept, times - kept)) >= abs(found) - 1e-12).sum())
     return ScoreDifference(found, interval, (extreme + 1) / (_DRAWS + 1))
+
+
+def compare_ratios(first: NDArray[np.floating], second: NDArray[np.floating]) -> tuple[float, Interval]:
+    """Difference of the ratios of two models on the same items, and its 95 % interval, by linearisation
+    (Woodruff, 1971): without drawing, as it is asked of many.
+
+    Args:
+        first: Numerators and denominators that the items add to a ratio of sums, `[items, 2]`.
+        second: Likewise.
+    """
+    ratios, parts = [], []
+    for top, bottom in (first.T.astype(np.float64), second.T.astype(np.float64)):
+        ratio = top.sum() / max(bottom.sum(), 1e-12)
+        ratios.append(ratio)
+        parts.append((top - ratio * bottom) / max(bottom.mean(), 1e-12))
+    spread = parts[0] - parts[1]
+    half = 1.959964 * float(spread.std(ddof=min(1, len(spread) - 1))) / len(spread) ** 0.5
+    found = float(ratios[0] - ratios[1])
+    return found, (found - half, found + half)
 
 
 def _bootstrap(times: Counts, seed: int) -> Iterator[Counts]:

@@ -22,6 +22,8 @@ from headwise.train.fit import targets_of
 from headwise.train.fitted import Finished, Fitted
 
 WORDS = "words and word pairs"
+LEAST = 1e-30
+"""What no probability is taken to be less than, so that its logarithm is finite."""
 WITH_BASELINE = ("accuracy", "accuracy_interval", "macro_f1")
 
 
@@ -75,6 +77,12 @@ class LabelTask(Task):
 
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
         return judged.probabilities.max(axis=1), judged.predicted == targets_of(items, model.labels)
+
+    def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
+        targets = targets_of(items, model.labels)
+        chances = judged.probabilities[np.arange(len(targets)), targets]
+        right = judged.predicted == targets
+        return np.stack([-np.log(chances.clip(LEAST)), right, np.ones(len(targets))], axis=1)
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
         """The doubt is 1 less how much likelier the first label is than the second."""

@@ -18,8 +18,8 @@ from headwise.report.explanation import Explanation, explain_label_sets
 from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
-from headwise.scores.label_set_metrics import compare_sets, label_set_scores
-from headwise.tasks.labels import calibration_told, expert_told
+from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
+from headwise.tasks.labels import LEAST, calibration_told, expert_told
 from headwise.tasks.task import Settings, Task, kept_base, names_of, new_text_model, text_defaults, where
 from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
@@ -97,6 +97,13 @@ class MultiLabel(Task):
         found = label_set_scores(scores, linear.thresholds, targets, model.labels)
         difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
         return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
+
+    def tally(self, model: Any, items: Any, judged: LabelSetEvaluation) -> np.ndarray:
+        targets = indicators(items, model.labels)
+        chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
+        counts = set_counts(judged.given, targets)
+        losses = -np.log(chances.clip(LEAST)).mean(axis=1)
+        return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
         """The doubt is that of the label that is nearest to its threshold."""

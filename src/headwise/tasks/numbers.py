@@ -51,6 +51,10 @@ class NumberTask(Task):
     def judge(self, model: Any, items: Any) -> NumberEvaluation:
         return evaluate_numbers(model, items, self.targets(items))
 
+    def tally(self, model: Any, items: Any, judged: NumberEvaluation) -> np.ndarray:
+        errors = np.abs(judged.predicted - self.targets(items))
+        return np.stack([errors, errors, np.ones(len(errors))], axis=1)
+
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_numbers(model, model.encoded(items))
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import eq
 from typing import Any
+
+import numpy as np
 
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
@@ -20,9 +23,10 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
 from headwise.report.tag_explanation import explain_tags
 from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags
+from headwise.scores.entities import count_entities
 from headwise.scores.scheme_check import Detection, detect_scheme
-from headwise.scores.schemes import Scheme, convert
-from headwise.tasks.labels import expert_say
+from headwise.scores.schemes import Scheme, convert, read_spans
+from headwise.tasks.labels import LEAST, expert_say
 from headwise.tasks.task import Settings, Task, new_text_model, text_defaults
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.recipe import Recipe
@@ -113,6 +117,22 @@ class Tag(Task):
 
     def judge(self, model: Any, items: Any) -> TagEvaluation:
         return evaluate_tags(model, items)
+
+    def tally(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
+        """The loss is the mean of the words of a sentence, each for itself."""
+        losses = []
+        for chances, own in zip(model.marginals(model.encode_sentences(items)), items, strict=True):
+            targets = model.targets(own)
+            true = np.where(targets < 0, 0.0, chances[np.arange(len(targets)), targets])
+            losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
+        truth = [list(own.tags) for own in items]
+        if model.written == "plain":
+            pairs = list(zip(judged.predicted, truth, strict=True))
+            right = [sum(map(eq, *pair)) for pair in pairs]
+            return np.stack([losses, right, [len(own) for own in truth]], axis=1)
+        spans = ([read_spans(tags) for tags in own] for own in (judged.predicted, truth))
+        counts = count_entities(*spans)
+        return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
         """A CRF on the spelling of words and their neighbours."""

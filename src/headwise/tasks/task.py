@@ -233,6 +233,11 @@ class Task(ABC):
         there is no such probability."""
         return None
 
+    def tally(self, model: Any, items: Any, judged: Any) -> np.ndarray:
+        """What each judged item adds to what models are compared by, `[items, 3]`: its log loss (or error),
+        and two numbers whose sums over items are to each other as the headline of the sheet says."""
+        raise NotImplementedError
+
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
         """What a model guesses of items, as it is written, and how much in doubt it is, from 0 to 1,
         `[items]`.

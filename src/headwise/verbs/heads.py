@@ -1,17 +1,24 @@
-"""How much each head of a model is worth: its scores on a file without the head."""
+"""How much each head of a model is worth: its scores on a file without the head; and a smaller model
+without those that are worth nothing."""
 
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from headwise.errors import ConfigError
-from headwise.models.masked_heads import heads_of, without
+from headwise.models.masked_heads import Head, check_removable, heads_of, remove, without
 from headwise.report.sheet import Sheet, is_number, lookup
 from headwise.scores.metrics import paired_interval
+from headwise.scores.sureness import SURENESS, Sureness
+from headwise.store import read_info, save_model
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
+from headwise.verbs.train import check_output
 
 _NOTHING = 1e-3
 """Nats that make no difference."""
@@ -77,30 +84,156 @@ def heads_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
-    model = open_model(folder, device, pipeline)
-    task = find_task(model.config.task)
-    every = heads_of(model) if hasattr(model, "encoder") else []
-    if not every:
-        raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
-    data = read_answers(task, model, folder, file, heads, reading, listener)
-    whole = task.judge(model, data.items)
-    scores = whole.to_json()
-    sheet = task.sheet(scores)
-    key, sign = sheet.headline.key, -1 if sheet.lower else 1
-    known = task.sureness(model, data.items, whole)
+    trial = _Trial(folder, file, heads, pipeline, device, reading, listener)
     found = []
     with listener.answering() as update:
-        for number, head in enumerate(every, start=1):
-            with without(head):
-                other = task.judge(model, data.items)
-            own = other.to_json()
-            bounds = None
-            if known is not None and (bare := task.sureness(model, data.items, other)) is not None:
-                bounds = paired_interval(known[1], bare[1])
-            losses = [lookup(each, "log_loss") for each in (own, scores)]
-            loss = losses[0] - losses[1] if all(map(is_number, losses)) else None
-            worth = sign * (lookup(scores, key) - lookup(own, key))
-            place = (head.module, head.number + 1, head.prior)
-            found.append(HeadWorth(*place, lookup(own, key), worth, bounds, loss))
-            update(number, len(every))
-    return sheet, lookup(scores, key), found
+        for number, head in enumerate(trial.heads, start=1):
+            found.append(trial.worth([head]))
+            update(number, len(trial.heads))
+    return trial.sheet, trial.score, found
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A model without the heads that it did not need.
+
+    Attributes:
+        sheet: What the task's scores are.
+        heads: How many it had.
+        removed: Those that are gone, each with what the model is worth more with it and all before it.
+        scores: Headline of the file's items, with all heads and without.
+        bytes: Of the model's folder, before and after.
+        milliseconds: Of processor time for an item, before and after.
+    """
+
+    sheet: Sheet
+    heads: int
+    removed: tuple[HeadWorth, ...]
+    scores: tuple[float, float]
+    bytes: tuple[int, int]
+    milliseconds: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {key: value for key, value in asdict(self).items() if key != "sheet"} | {
+            "score": self.sheet.headline.key
+        }
+
+
+def prune_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str,
+    *,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    listener: Listener = NOBODY,
+) -> Pruned:
+    """Save a model without the heads that add nothing to it on a file.
+
+    Heads go one by one, first those that are worth least by themselves, as long as the model does as well
+    without all of them together. Every layer keeps one.
+
+    Args:
+        folder: The model's folder.
+        file: With the true answers, best the dev part of the training: it chooses, so it cannot also judge.
+        output: Folder of the smaller model.
+        heads: The syntax of the texts.
+        pipeline: See `headwise.verbs.models.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        overwrite: Replace the model in the output folder.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used, or heads of the encoder cannot be
+            removed.
+    """
+    output = Path(output)
+    check_output(output, resume=False, overwrite=overwrite)
+    trial = _Trial(folder, file, heads, pipeline, device, reading, listener)
+    model, task, items = trial.model, trial.task, trial.items
+    check_removable(model)
+    size, before = _bytes(Path(folder)), trial.milliseconds()
+    alone = []
+    with listener.answering() as update:
+        for number, head in enumerate(trial.heads, start=1):
+            alone.append((head, trial.worth([head])))
+            update(number, len(trial.heads))
+    left = Counter(head.module for head in trial.heads)
+    gone, removed = list[Head](), list[HeadWorth]()
+    for head, own in sorted(alone, key=lambda own: (own[1].loss or 0.0, own[1].worth)):
+        if own.dead and left[head.module] > 1 and (both := trial.worth([*gone, head])).dead:
+            gone.append(head)
+            removed.append(both)
+            left[head.module] -= 1
+    remove(model, gone)
+    judged = task.judge(model, items)
+    after, info = judged.to_json(), read_info(folder)
+    if (known := task.sureness(model, items, judged)) is not None:
+        after |= {SURENESS: Sureness.of(*known).to_json()}
+    metrics = {"dev": after, "calibration": info["calibration"], "pruned": [asdict(own) for own in removed]}
+    save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
+    scores = trial.score, lookup(after, trial.sheet.headline.key)
+    sizes, times = (size, _bytes(output)), (before, trial.milliseconds())
+    return Pruned(trial.sheet, len(trial.heads), tuple(removed), scores, sizes, times)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+
+
+class _Trial:
+    """A model on a file, with and without heads; see `heads_file`."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        file: Path | str,
+        parses: Path | str | None,
+        pipeline: str | None,
+        device: str,
+        reading: Mapping[str, Any] | None,
+        listener: Listener,
+    ):
+        self.model = model = open_model(folder, device, pipeline)
+        self.task = task = find_task(model.config.task)
+        self.heads = heads_of(model) if hasattr(model, "encoder") else []
+        if not self.heads:
+            raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
+        self.items = read_answers(task, model, folder, file, parses, reading, listener).items
+        whole = task.judge(model, self.items)
+        self.scores = whole.to_json()
+        self.sheet = task.sheet(self.scores)
+        self.score = lookup(self.scores, self.sheet.headline.key)
+        self.known = task.sureness(model, self.items, whole)
+
+    def worth(self, heads: Sequence[Head]) -> HeadWorth:
+        """What the model loses without heads, told of the last of them."""
+        with ExitStack() as stack:
+            for head in heads:
+                stack.enter_context(without(head))
+            other = self.task.judge(self.model, self.items)
+            bare = self.task.sureness(self.model, self.items, other)
+        own, head = other.to_json(), heads[-1]
+        key, sign = self.sheet.headline.key, -1 if self.sheet.lower else 1
+        bounds = None
+        if self.known is not None and bare is not None:
+            bounds = paired_interval(self.known[1], bare[1])
+        losses = [lookup(each, "log_loss") for each in (own, self.scores)]
+        loss = losses[0] - losses[1] if all(map(is_number, losses)) else None
+        worth = sign * (self.score - lookup(own, key))
+        place = (head.module, head.number + 1, head.prior)
+        return HeadWorth(*place, lookup(own, key), worth, bounds, loss)
+
+    def milliseconds(self) -> float:
+        """Processor time for an item, the least of three times."""
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            self.task.judge(self.model, self.items)
+            times.append(time.process_time() - began)
+        return 1000 * min(times) / len(self.items)

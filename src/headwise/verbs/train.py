@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
-from headwise.data.drop import without_lines
+from headwise.data.drop import with_weights, without_lines
 from headwise.data.kinds import infer_task
+from headwise.data.options import WeightOptions
 from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
@@ -89,6 +90,7 @@ def train_files(
     dev: Path | str | None = None,
     test: Path | str | None = None,
     drop: Path | str | None = None,
+    weight: Path | str | None = None,
     parses: Parses = NO_PARSES,
     settings: Sequence[Sections] = (),
     teaching: Teaching | None = None,
@@ -106,6 +108,7 @@ def train_files(
         dev: Data that choose the best epoch; split off by default.
         test: Data for the final report; likewise.
         drop: A list of lines of the training file that are not trained on (`headwise.data.drop`).
+        weight: The same with how much each of them counts.
         parses: Files with the syntax of the texts of each.
         settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
             ...}}` names the task, which by default is found out from the file.
@@ -156,6 +159,15 @@ def train_files(
         if drop is not None:
             parts, dropped = without_lines(parts, str(drop))
             listener.note(f"{dropped:,} {kind.nouns.many} of {drop} are left out; those of test stay")
+        if weight is not None:
+            if not isinstance(asked.data, WeightOptions):
+                raise ConfigError(
+                    f"--weight is for texts with one label or number each, not for {task.title}s"
+                )
+            parts, count = with_weights(parts, str(weight))
+            listener.note(
+                f"{count:,} {kind.nouns.many} count as much as {weight} says; those of test as ever"
+            )
         lesson = None
         if teaching is not None:
             with listener.answering() as report:

@@ -22,10 +22,11 @@ from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
 from headwise.data.pairs import read_pair_rows, read_pairs, rows_of
 from headwise.data.rows import Rows
-from headwise.data.split import Split, split_items
+from headwise.data.split import Split, fold_items, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
+_MANY = 10  # different first texts for each fold
 
 
 class PairKind(Kind[Pair]):
@@ -72,6 +73,13 @@ class PairKind(Kind[Pair]):
             split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
             more = ("there are too few different first texts to keep equal ones in one part",)
         return replace(split, notes=(f"{split.notes[0]}; pairs with the same {kept} stay together", *more))
+
+    def folds(self, items: Sequence[Pair], count: int, seed: int = 0) -> list[int]:
+        """As for all kinds, but pairs with the same first text are in one fold, where these are many."""
+        firsts = [item.first for item in items]
+        if len(set(firsts)) < _MANY * count:
+            return super().folds(items, count, seed)
+        return fold_items(firsts, self.answer.strata(items), count, seed)
 
     def fields(self, item: Pair) -> Iterable[str | None]:
         yield from (item.first, None, *heads_field(item.first_heads))

@@ -1,0 +1,140 @@
+"""`headwise tune`: which settings suit a file."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from headwise.cli.console import note, print_json
+from headwise.cli.console import output as output_
+from headwise.cli.flags import given
+from headwise.cli.settings import known, section_flags
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.verbs.tune import Gain, Tuned
+
+
+def tune(
+    file: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o", show_default=False)] = None,
+    minutes: float = 10.0,
+    seeds: int = 4,
+    task: Annotated[
+        str | None, Parameter(help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]")
+    ] = None,
+    recipe: Annotated[Path | None, Parameter(show_default=False)] = None,
+    dev: Annotated[Path | None, Parameter(show_default=False)] = None,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    read: section_flags("data") = None,
+) -> int:
+    """Search the settings that suit a file.
+
+    Changes of the settings of headwise train are tried one by one on folds of the file, the better half on
+    more, and those that gain together; the winner is compared with the defaults on folds that had no say.
+    Use what was found with headwise train FILE --recipe FOLDER/recipe.toml. A search that was stopped goes
+    on. Test texts that are split off are not looked at.
+
+    Args:
+        file: The training data, as headwise train takes them.
+        output: Folder of the search. [FILE.tuned]
+        minutes: Time for training, over all sessions.
+        seeds: Trainings of each of the last candidates that choose, and as many that confirm.
+        task: Replaced by the list of tasks.
+        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        dev: What is judged on. [each text in its turn]
+        json: Print what the search found as JSON.
+
+    Raises:
+        HeadwiseError: A file cannot be used, or its task is none whose settings are searched.
+    """
+    from headwise.recipe import read_recipe  # with it comes torch
+
+    keep_freed_memory()
+    folder = output or Path(f"{file}.tuned")
+    layers = [
+        *([] if recipe is None else [read_recipe(recipe)]),
+        {"data": given(read), "model": {"task": task} if task else {}},
+    ]
+    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
+    found = searched(file, folder, "headwise tune", **how)
+    if json:
+        print_json(found.to_json())
+    else:
+        show(found, "change")
+    return 0
+
+
+def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
+    """Search, and write down what is best as recipe.toml in the folder."""
+    from headwise.predictions.file import telling_failures
+    from headwise.train.loop import TrainingInterrupted
+    from headwise.verbs.tune import recipe_text, tune_file
+
+    try:
+        with telling_failures(folder):
+            found = tune_file(str(file), folder, listener=Terminal(), **how)
+            said = f"{command} {file.name}: {found.best.name}\n{confirmation(found)}"
+            (folder / "recipe.toml").write_text(recipe_text(found.settings, said), encoding="utf-8")
+    except TrainingInterrupted as stop:
+        note(f"what was trained is in {folder}; the same command goes on")
+        raise KeyboardInterrupt from stop
+    if not found.finished:
+        note(f"the time is over; the same command with more --minutes goes on ({folder})")
+    return found
+
+
+def show(found: "Tuned", what: str) -> None:
+    """The candidates, and what the winner gains; `what` is the title of the first column."""
+    from headwise.report.sheet import FORMS
+
+    line = found.sheet.headline
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    own = next(tried.name for tried in found.tried if tried.gain is None)
+    loss = "loss" if not found.sheet.lower else "error"
+    for title in (what, "step", line.title, f"gain over {own}", loss, f"less {loss}"):
+        table.add_column(title, justify="left" if title == what else "right", overflow="fold")
+    for tried in found.tried:
+        numbers = FORMS[line.form](tried.score), score_gain(found, tried.gain)
+        losses = f"{tried.loss:.4f}", "" if tried.gain is None else loss_gain(tried.gain)
+        table.add_row(tried.name, f"{tried.step} of {found.steps}", *numbers, *losses)
+    out = output_()
+    out.print(table)
+    out.print(f"\n{confirmation(found)}")
+
+
+def confirmation(found: "Tuned") -> str:
+    """What the first gains on items that had no say."""
+    first, gain = found.tried[0], found.confirmed
+    if first.gain is None:
+        return f"Nothing is better than {first.name}."
+    if gain is None:
+        return f"{first.name}: not confirmed, as the time was over."
+    line = found.sheet.headline
+    kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
+    return (
+        f"{first.name}: {line.title} {score_gain(found, gain)}, loss less by {loss_gain(gain)}, on "
+        f"{gain.items:,} items that had no say in the choice.{kept}"
+    )
+
+
+def score_gain(found: "Tuned", gain: "Gain | None") -> str:
+    """A difference of the headline with its interval, in its unit."""
+    if gain is None:
+        return ""
+    scale, form = (100, "+.1f") if found.sheet.headline.form == "percent" else (1, "+.4g")
+    value, low, high = (format(scale * number, form) for number in (gain.score, *gain.interval))
+    return f"{value} ({low} to {high})"
+
+
+def loss_gain(gain: "Gain") -> str:
+    """A difference of the loss with its interval."""
+    low, high = gain.loss_interval
+    return f"{gain.loss:+.4f} ({low:+.4f} to {high:+.4f})"

@@ -1,0 +1,101 @@
+"""What is searched: candidates, each a few sections of settings over those that a training has anyway."""
+
+from collections.abc import Callable, Mapping
+from itertools import cycle, islice
+from typing import Any
+
+from headwise.errors import ConfigError
+from headwise.recipe import Sections
+from headwise.train.recipe import Recipe
+
+Space = Callable[[Recipe], Mapping[str, Sections]]
+"""From the settings without any change to candidates by name; the first changes nothing."""
+
+DEFAULTS, OWN = "the defaults", "the encoder's own"
+
+LADDER: dict[str, tuple[str, ...]] = {
+    OWN: (),
+    "everything": ("everything",),
+    "window 3": ("window(3)",),
+    "window 9": ("window(9)",),
+    "windows 3 to n/4": ("window(3)", "window(n/16)", "window(n/8)", "window(n/4)"),
+    "window 5, everything": ("window(5)", "everything"),
+    "directions": ("forward", "backward"),
+    "directions, window 9": ("forward + window(9)", "backward + window(9)"),
+    "word distance 1": ("word-distance(1)",),
+    "word distance 1, 1/4": ("word-distance(1)", "word-distance(0.25)", "everything"),
+    "directions, word distance": (
+        "forward + word-distance(1)",
+        "backward + word-distance(1)",
+        "everything",
+    ),
+    "relative positions": ("shaw(8)",),
+}
+"""Names of candidates, and the priors of the heads in turn."""
+
+_FACTORS: dict[tuple[str, str], tuple[float, ...]] = {
+    ("train", "learning_rate"): (1 / 3, 3),
+    ("train", "epochs"): (1 / 2, 2),
+    ("train", "batch_texts"): (1 / 2, 2),
+    ("encoder", "width"): (1 / 2, 2),
+}
+_CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("base", "name"): ("none",),
+    ("base", "train"): (True, False),
+    ("base", "dropout"): (0.1, 0.3, 0.5),
+    ("base", "word_dropout"): (0.0, 0.1),
+    ("words", "dropout"): (0.1, 0.3, 0.5),
+    ("words", "word_dropout"): (0.0, 0.1),
+    ("encoder", "layers"): (1, 2, 3),
+    ("model", "readout"): ("mean", "max"),
+    ("classifier", "dropout"): (0.1, 0.3, 0.5),
+    ("classifier", "label_smoothing"): (0.0, 0.1),
+    ("tagger", "dropout"): (0.1, 0.3, 0.5),
+    ("expert", "kind"): ("linear", "none"),
+}
+
+
+def settings_space(recipe: Recipe) -> dict[str, Sections]:
+    """One change each of the settings that matter on small data, as far as the task has them: rates,
+    epochs, dropout, the size and the readout of the encoder, and whether there are a base and an expert."""
+    plain, found = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
+    based = bool(plain.get("base", {}).get("name"))
+    for section, name in (*_FACTORS, *_CHOICES):
+        own = plain.get(section, {}).get(name)
+        if own is None or section == ("words" if based else "base"):
+            continue
+        factors = _FACTORS.get((section, name), ())
+        choices = _CHOICES.get((section, name)) or [type(own)(_round(own * factor)) for factor in factors]
+        for choice in choices:
+            change = {name: choice}
+            if "heads" in plain[section] and name == "width":
+                heads = plain[section]["heads"]
+                change = {name: max(round(choice / heads), 1) * heads}
+                if "head_size" in plain[section]:
+                    change["head_size"] = change[name] // heads
+            if change[name] != own:
+                found[f"{section}.{name} {own} -> {change[name]}"] = {section: change}
+    return found
+
+
+def _round(number: float) -> float:
+    """To two digits; a half is not rounded down to nothing."""
+    return max(float(f"{number:.2g}"), 1.0) if number >= 0.5 else float(f"{number:.2g}")
+
+
+def priors_space(recipe: Recipe, ladder: Mapping[str, tuple[str, ...]] = LADDER) -> dict[str, Sections]:
+    """The priors of a ladder on the heads of the encoder.
+
+    Raises:
+        ConfigError: It takes no priors.
+    """
+    encoder: Any = recipe.model.encoder
+    if not hasattr(encoder, "priors"):
+        raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
+    found: dict[str, Sections] = {name: {} for name in ladder}
+    for name, priors in ladder.items():
+        if priors and encoder.heads % len(priors):  # in turn, one for each head
+            priors = tuple(islice(cycle(priors), encoder.heads))
+        if priors:
+            found[name] = {"encoder": {"priors": list(priors)}}
+    return found

@@ -1,0 +1,175 @@
+"""Trials of settings: trainings on parts of a file, each judged on items that it was not trained on, and
+the list of them that a kill leaves behind."""
+
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.parts import Parts
+from headwise.errors import HeadwiseError
+from headwise.recipe import Sections, build_recipe, choose_settings
+from headwise.tasks import find_task
+from headwise.train.fit import fit, train_and_dev
+from headwise.train.loop import STATE
+from headwise.train.recipe import Recipe
+
+Tally = NDArray[np.float32]
+"""See `headwise.tasks.task.Task.tally`."""
+
+RUNS = "search.jsonl"
+_DIVERGED, _COST = "HW404", 1e3
+"""A training that diverges is as bad as this for each item."""
+_LEAST_FOLDS = 5
+
+
+class TimeIsOver(Exception):
+    """No training may begin any more."""
+
+
+class Trials:
+    """Trainings of candidates on a file's training and dev items.
+
+    Where dev was split off, trial n holds back fold n of all items but the test part; where it was given,
+    all are judged on it, and the seeds differ.
+
+    Args:
+        parts: The data; the test part is not looked at.
+        layers: Sections of settings that all candidates have.
+        folder: For the list and the trainings.
+        seeds: How many trials choose; as many others may confirm.
+
+    Attributes:
+        base: The settings without a change.
+        sheet: What the headline is called.
+        seconds: Of all trainings so far.
+
+    Raises:
+        HeadwiseError: HW403, the folder holds trials of something else.
+    """
+
+    def __init__(self, parts: Parts[Any], layers: tuple[Sections, ...], folder: Path, seeds: int):
+        self.parts, self.layers, self.folder = parts, layers, folder
+        self.base, self.vectors, self.notes = choose_settings(parts, layers)
+        self.task = find_task(self.base.model.task)
+        self._starts = {"": self.base}
+        spans = self.task.headline(parts, self.base.model) == "f1"  # what a tagger's sheet begins with
+        self.sheet = self.task.sheet({"entities": {} if spans else None})
+        self.folds: NDArray[np.int64] | None = None
+        if "dev" not in parts.files:
+            self.pool = train_and_dev(parts).train
+            self.folds = np.array(parts.kind.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
+        prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
+        self.runs = Runs(folder / RUNS, {"data": prints, "recipe": self.base.to_json(), "seeds": seeds})
+
+    @property
+    def items(self) -> int:
+        """How many a candidate that has all of them is trained on, about."""
+        return len(self.parts.train)
+
+    def tally(self, change: Sections, share: float, trial: int, until: float = 0.0) -> tuple[Tally, bool]:
+        """How a candidate does, `[judged, 3]`, and whether it was trained for that just now.
+
+        Args:
+            change: Its sections of settings.
+            share: Of the items to train on.
+            trial: See the class.
+            until: Seconds of all trainings after which none begins.
+
+        Raises:
+            TimeIsOver: They are over.
+        """
+        key = json.dumps([change, share, trial])
+        if (known := self.runs.found.get(key)) is not None:
+            return known, False
+        if self.runs.seconds >= until:
+            raise TimeIsOver
+        began = time.monotonic()
+        parts, recipe = self._parts(share, trial), self.recipe(change)
+        train = replace(recipe.train, seed=trial, refit=False, folds=0)
+        place = self.folder / sha256(key.encode()).hexdigest()[:12]
+        how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
+        try:
+            model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
+            found = self.task.tally(model, parts.dev, self.task.judge(model, parts.dev))
+        except HeadwiseError as error:
+            if error.code != _DIVERGED:
+                raise
+            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (len(parts.dev), 1))
+        self.runs.add(key, found.astype(np.float32), time.monotonic() - began)
+        shutil.rmtree(place, ignore_errors=True)
+        return self.runs.found[key], True
+
+    def _parts(self, share: float, trial: int) -> Parts[Any]:
+        train, dev = self.parts.train, self.parts.dev
+        if self.folds is not None:
+            train, dev = (
+                [item for item, fold in zip(self.pool, self.folds, strict=True) if (fold == trial) == held]
+                for held in (False, True)
+            )
+        if share < 1:
+            train = self.parts.kind.split(train, 1 - share).train
+        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0])
+
+    def recipe(self, change: Sections) -> Recipe:
+        """The settings of a candidate; with another base, or none, the rest has other defaults."""
+        base = dict(change.get("base", {}))
+        name = base.pop("name", "")
+        if name not in self._starts:
+            self._starts[name] = choose_settings(self.parts, (*self.layers, {"base": {"name": name}}))[0]
+        others = {section: own for section, own in change.items() if section != "base"}
+        return build_recipe(self._starts[name].to_json(), others, {"base": base} if base else {})
+
+
+class Runs:
+    """What has been trained, as lines of a file.
+
+    Args:
+        path: The file.
+        key: What all runs have in common.
+
+    Attributes:
+        found: What each run came to, by its key.
+        seconds: Of all of them.
+
+    Raises:
+        HeadwiseError: HW403, the file is of something else.
+    """
+
+    def __init__(self, path: Path, key: Mapping[str, Any]):
+        self.path, self.found, self.seconds = path, dict[str, Tally](), 0.0
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        first, *lines = text.splitlines() or [""]
+        if not text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(key) + "\n", encoding="utf-8")
+        elif first != json.dumps(key):
+            raise HeadwiseError(f"{path}: the runs of another search; name another folder", code="HW403")
+        elif not text.endswith("\n"):  # cut off: what comes next is a line of its own
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("\n")
+        for line in lines:
+            try:
+                own = json.loads(line)
+                tally = np.frombuffer(bytes.fromhex(own["tally"]), "<f4").reshape(-1, 3)
+                self._note(str(own["key"]), tally, float(own["seconds"]))
+            except (ValueError, KeyError, TypeError):
+                continue  # damaged; it is trained again
+
+    def add(self, key: str, tally: Tally, seconds: float) -> None:
+        """Keep a run."""
+        own = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(own) + "\n")
+        self._note(key, tally, seconds)
+
+    def _note(self, key: str, tally: Tally, seconds: float) -> None:
+        self.found[key] = tally
+        self.seconds += seconds

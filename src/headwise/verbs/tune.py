@@ -1,0 +1,320 @@
+"""Which settings suit a file: successive halving over changes of them, confirmed on items that had no say.
+
+All candidates are trained on a part of the items first, the better half on more and judged on more, until
+the last few have had all (Jamieson, Talwalkar; AISTATS 2016). Candidates are judged by their log loss
+after calibration, which tells them apart long before accuracy does, and on the same items as the settings
+without a change, so that differences are paired. Changes that gain by themselves are tried together at the
+end. What is best of many looks better than it is: what was gained is measured on other items.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from headwise.data.kinds import infer_task
+from headwise.data.parts import read_parts
+from headwise.errors import ConfigError
+from headwise.models.model_config import encoder_name
+from headwise.recipe import Sections, build_recipe
+from headwise.report.sheet import Sheet
+from headwise.scores.resample import Interval, compare_ratios
+from headwise.tasks import find_task
+from headwise.train.recipe import Recipe
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.spaces import Space, settings_space
+from headwise.verbs.trials import Tally, TimeIsOver, Trials
+
+_LAST = 3  # candidates that have all items
+_LEAST = 500  # items that a candidate is trained on at least, where there are as many
+_CHOOSING = 0.75  # of the time; the rest is for what confirms the choice
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better a candidate is than the settings without its change, on the same items.
+
+    Attributes:
+        score: By the headline of the task's sheet; more than 0 is better.
+        interval: 95 % interval of that.
+        loss: How much lower the log loss (or error) is.
+        loss_interval: 95 % interval of that.
+        items: How many.
+    """
+
+    score: float
+    interval: Interval
+    loss: float
+    loss_interval: Interval
+    items: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the loss is lower by more than its standard error."""
+        return self.loss > (self.loss_interval[1] - self.loss) / 1.959964
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate.
+
+    Attributes:
+        name: What it is called.
+        change: Its sections of settings.
+        step: How far it came, from 1.
+        score: The headline of the task's sheet, on all items that it was judged on.
+        loss: Their mean log loss, or error.
+        gain: None for the settings without a change.
+    """
+
+    name: str
+    change: Sections
+    step: int
+    score: float
+    loss: float
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search has found.
+
+    Attributes:
+        tried: All candidates that were trained, the best first: who came further, then who is better.
+        steps: How many there are.
+        finished: Whether there was time for all.
+        best: The winner; without a change where the confirmation speaks against it.
+        confirmed: What the first of `tried` gains on items that had no say in choosing it; None where it
+            changes nothing, or there was no time.
+        settings: Of the best, as sections of a recipe.
+        recipe: All of its settings.
+        sheet: What the headline is called, and how it is written.
+        seconds: Of all trainings.
+    """
+
+    tried: tuple[Tried, ...]
+    steps: int
+    finished: bool
+    best: Tried
+    confirmed: Gain | None
+    settings: Mapping[str, Mapping[str, Any]]
+    recipe: Recipe
+    sheet: Sheet
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "steps": self.steps,
+            "finished": self.finished,
+            "seconds": self.seconds,
+            "score": self.sheet.headline.key,
+            "best": self.best.name,
+            "confirmed": None if self.confirmed is None else asdict(self.confirmed),
+            "settings": self.settings,
+            "tried": [asdict(own) for own in self.tried],
+        }
+
+
+def tune_file(
+    file: str,
+    folder: Path,
+    *,
+    dev: str | None = None,
+    minutes: float = 10.0,
+    seeds: int = 4,
+    settings: Sequence[Sections] = (),
+    space: Space = settings_space,
+    meanwhile: Sections = MappingProxyType({}),
+    listener: Listener = NOBODY,
+) -> Tuned:
+    """Find settings that suit a file.
+
+    What has been trained is kept in the folder: the same call goes on. A test part that is split off the
+    file is not looked at.
+
+    Args:
+        file: Items with answers.
+        folder: For the trainings.
+        dev: Items to judge on; by default each in its turn, by cross-validation.
+        minutes: Of training in all; no training begins after that.
+        seeds: Trainings of the last candidates to choose, and of the winner to confirm.
+        settings: Sections of settings that all candidates have, as in a recipe.
+        space: Gives the candidates.
+        meanwhile: Sections that hold for the search alone, where the task has them.
+        listener: Is told what happens.
+
+    Raises:
+        ConfigError: The task's models are not compared item by item, or there is no time at all.
+        HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
+    """
+    layers = tuple(settings)
+    if not any("task" in layer.get("model", {}) for layer in layers):
+        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+        layers = ({"model": {"task": infer_task(file, reading)[0]}}, *layers)
+    asked = build_recipe(*layers)
+    task = find_task(asked.model.task)
+    task.check(asked)
+    if not task.kind.has_keys:
+        raise ConfigError(f"settings of {task.title}s are not searched; give them in a recipe, or as flags")
+    parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
+    held = {section: own for section, own in meanwhile.items() if section in asked.sections}
+    trials = Trials(parts, (*layers, held), folder, seeds)
+    for line in (*parts.notes, *trials.notes):
+        listener.note(line)
+    search = _Search(trials, space(trials.base), seeds, 60 * minutes, listener)
+    finished = search.choose()
+    tried = search.tried()
+    best, confirmed = tried[0], search.confirm(tried[0])
+    if confirmed is not None and confirmed.loss < 0:
+        best = next(own for own in tried if own.gain is None)
+    recipe = trials.recipe(best.change)
+    found = _merged((*layers, best.change))
+    if "encoder" in recipe.sections:
+        found.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+    steps, seconds = len(search.shares), trials.runs.seconds
+    return Tuned(tried, steps, finished, best, confirmed, found, recipe, trials.sheet, seconds)
+
+
+class _Search:
+    """Who is tried how far.
+
+    Args:
+        trials: Trains and judges.
+        candidates: By name; the first changes nothing.
+        seeds: Trials of the last candidates.
+        seconds: Of training in all.
+        listener: Is told what each comes to.
+    """
+
+    def __init__(
+        self,
+        trials: Trials,
+        candidates: Mapping[str, Sections],
+        seeds: int,
+        seconds: float,
+        listener: Listener,
+    ):
+        self.trials, self.candidates, self.seeds = trials, dict(candidates), seeds
+        self.seconds, self.listener = seconds, listener
+        self.own = next(iter(self.candidates))
+        steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _LAST)))
+        least = min(1.0, _LEAST / max(trials.items, 1))
+        self.shares = [round(max(2.0 ** (step + 1 - steps), least), 4) for step in range(steps)]
+        self.reached: dict[str, int] = {}  # the last step of each
+
+    def choose(self) -> bool:
+        """Train candidates until few are left; returns whether there was time for all."""
+        names = list(self.candidates)
+        for step, share in enumerate(self.shares):
+            if step == len(self.shares) - 1:
+                names += self._together()
+            try:
+                for trial in self._trials(step):
+                    for name in names:
+                        self._train(name, share, trial, _CHOOSING * self.seconds)
+                        if not step:
+                            self.reached[name] = 0
+            except TimeIsOver:
+                if not self.reached:
+                    raise ConfigError("there was no time for a single run; give more --minutes") from None
+                return False
+            self.reached |= dict.fromkeys(names, step)
+            kept = sorted(names, key=lambda name: self._tally(name)[:, 0].mean())
+            kept = kept[: max(_LAST, -(-len(names) // 2))]
+            names = [name for name in names if name in kept or name == self.own]
+        return True
+
+    def tried(self) -> tuple[Tried, ...]:
+        """What was found so far, the best first."""
+        found = []
+        for name, step in self.reached.items():
+            tally, gain = self._tally(name), None if name == self.own else self._gain(name, step)
+            score = float(tally[:, 1].sum() / max(tally[:, 2].sum(), 1e-12))
+            loss = float(tally[:, 0].mean())
+            found.append(Tried(name, self.candidates[name], step + 1, score, loss, gain))
+        return tuple(sorted(found, key=lambda own: (-own.step, own.loss)))
+
+    def confirm(self, best: Tried) -> Gain | None:
+        """What a candidate gains on other folds (or with other seeds) than those that chose it."""
+        if best.gain is None:
+            return None
+        pairs, share = [], self.shares[best.step - 1]
+        try:
+            for trial in range(self.seeds, 2 * self.seeds):
+                names = (best.name, self.own)
+                pairs.append([self._train(name, share, trial, self.seconds) for name in names])
+        except TimeIsOver:
+            if not pairs:
+                return None
+        return self._compare(*(self._joined(own) for own in zip(*pairs, strict=True)))
+
+    def _trials(self, step: int) -> range:
+        return range(min(self.seeds, step + 1))
+
+    def _train(self, name: str, share: float, trial: int, until: float) -> Tally:
+        tally, new = self.trials.tally(self.candidates[name], share, trial, until)
+        if new:
+            on = "" if share == 1 else f" on {share:.0%} of the items"
+            self.listener.note(f"{name}, trial {trial + 1}{on}: loss {tally[:, 0].mean():.4f}")
+        return tally
+
+    def _tally(self, name: str, step: int | None = None) -> Tally:
+        """How a candidate did at a step; by default at its last."""
+        step = self.reached[name] if step is None else step
+        change, share = self.candidates[name], self.shares[step]
+        return self._joined([self.trials.tally(change, share, trial)[0] for trial in self._trials(step)])
+
+    def _joined(self, tallies: Sequence[Tally]) -> Tally:
+        """The items of all folds; or of one dev part, each with the mean of all seeds."""
+        if self.trials.folds is None:
+            return np.mean(tallies, axis=0)
+        return np.concatenate(tallies)
+
+    def _gain(self, name: str, step: int) -> Gain:
+        return self._compare(self._tally(name), self._tally(self.own, step))
+
+    def _compare(self, one: Tally, other: Tally) -> Gain:
+        if self.trials.sheet.lower:
+            score, interval = compare_ratios(other[:, 1:], one[:, 1:])
+        else:
+            score, interval = compare_ratios(one[:, 1:], other[:, 1:])
+        ones = np.ones(len(one))
+        loss, between = compare_ratios(*(np.stack([own[:, 0], ones], axis=1) for own in (other, one)))
+        return Gain(score, interval, loss, between, len(one))
+
+    def _together(self) -> list[str]:
+        """New candidates: all changes that gain for sure, of each setting the best; and the best two."""
+        found: dict[tuple[str, ...], tuple[float, str]] = {}
+        for name, step in self.reached.items():
+            if name != self.own and (gain := self._gain(name, step)).sure:
+                change = self.candidates[name]
+                setting = tuple(f"{section}.{key}" for section in change for key in change[section])
+                found[setting] = max(found.get(setting, (0.0, "")), (gain.loss, name))
+        best = [name for _, name in sorted(found.values(), reverse=True)]
+        groups = {group: None for group in (tuple(best), tuple(best[:2])) if len(group) > 1}
+        new = {", ".join(group): _merged([self.candidates[name] for name in group]) for group in groups}
+        self.candidates |= new
+        return list(new)
+
+
+def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
+    """Sections of settings as one, the later over the earlier."""
+    found: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        for section, own in layer.items():
+            found.setdefault(section, {}).update(own)
+    return found
+
+
+def recipe_text(sections: Sections, comment: str) -> str:
+    """Sections of settings as a TOML recipe."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    for section, own in sections.items():
+        lines += ["", f"[{section}]", *(f"{name} = {json.dumps(value)}" for name, value in own.items())]
+    return "\n".join(lines) + "\n"

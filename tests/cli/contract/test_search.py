@@ -1,0 +1,50 @@
+"""What every task promises of the search over its settings, and of models without the heads that add
+nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headwise.report.sheet import lookup
+from headwise.store import load_model
+from headwise.tasks import find_task
+from headwise.verbs.listener import NOBODY
+from headwise.verbs.models import read_answers
+
+LEFT_OUT = {
+    "test_items_add_up_to_the_headline": ("language-model",),
+    "test_heads_are_pruned": ("bags", "language-model"),
+}
+
+
+def test_items_add_up_to_the_headline(own):
+    model, task = load_model(own.model), find_task(own.task)
+    items = read_answers(task, model, own.model, own.test, None, {}, NOBODY).items
+    judged = task.judge(model, items)
+    found = task.tally(model, items, judged)
+    assert found.shape == (len(items), 3)
+    assert np.isfinite(found).all()
+    scores = judged.to_json()
+    headline = lookup(scores, task.sheet(scores).headline.key)
+    assert found[:, 1].sum() / found[:, 2].sum() == pytest.approx(headline)
+    if (loss := lookup(scores, "log_loss")) is not None:
+        assert found[:, 0].mean() == pytest.approx(loss, rel=1e-4)
+
+
+def test_heads_are_pruned(call, own, tmp_path):
+    code, out, err = call("heads", own.model, own.test, "--prune", tmp_path / "o", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["heads"] == 2
+    assert len(found["removed"]) <= 1  # a layer keeps one
+    code, out, err = call("evaluate", tmp_path / "o", own.test, "--json")
+    assert code == 0, err
+    assert lookup(json.loads(out), found["score"]) == pytest.approx(found["scores"][1])
+    assert len(load_model(tmp_path / "o").config.encoder.dropped) == len(found["removed"])
+    code, _, err = call("heads", own.model, own.test, "--prune", tmp_path / "o")
+    assert code == 2
+    assert "--overwrite" in err
+    code, out, err = call("heads", own.model, own.test, "--prune", tmp_path / "o", "--overwrite")
+    assert code == 0, err
+    assert "heads are removed" in out

@@ -1,0 +1,33 @@
+"""`headwise tune`: a table, a recipe, and going on."""
+
+import json
+import tomllib
+
+from headwise.recipe import build_recipe
+
+
+def test_tune(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = "".join(f"{'no' if n % 3 else 'yes'}\t{'a b' if n % 3 else 'c d'} {n}\n" for n in range(40))
+    file, recipe = tmp_path / "texts.tsv", tmp_path / "small.toml"
+    file.write_text("label\ttext\n" + rows)
+    recipe.write_text(
+        '[base]\nname = "none"\n[encoder]\nname = "ms-transformer"\nwidth = 8\nheads = 2\nhead_size = 4\n'
+        "layers = 1\n[train]\nepochs = 1\n"
+    )
+    given = [str(file), "--recipe", str(recipe), "--seeds", "1", "--minutes", "0.03"]
+    code, out, err = run("tune", *given)
+    assert code == 0, err
+    assert "gain over the defaults" in out
+    assert "the time is over" in err
+    folder = tmp_path / "texts.tsv.tuned"
+    found = tomllib.loads((folder / "recipe.toml").read_text())
+    assert build_recipe(found).model.encoder.width in (4, 8, 16)
+    runs = (folder / "search.jsonl").read_bytes()
+    code, out, err = run("tune", *given, "--json")
+    assert code == 0, err
+    assert json.loads(out)["tried"]
+    assert (folder / "search.jsonl").read_bytes() == runs
+    code, _, err = run("tune", str(tmp_path / "none.tsv"))
+    assert code == 2
+    assert "none.tsv" in err

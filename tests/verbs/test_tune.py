@@ -1,0 +1,166 @@
+"""The search over settings: what is tried how far, that it goes on, what comes out, and that it finds what
+is there to be found."""
+
+import json
+import random
+import tomllib
+
+import numpy as np
+import pytest
+
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.recipe import build_recipe
+from headwise.verbs import tune
+from headwise.verbs.spaces import DEFAULTS, OWN, priors_space
+from headwise.verbs.trials import Trials
+from headwise.verbs.tune import recipe_text, tune_file
+
+SMALL = {
+    "base": {"name": "none"},
+    "encoder": {"name": "ms-transformer", "width": 8, "heads": 2, "head_size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "train": {"epochs": 1},
+}
+CHANGES = {
+    DEFAULTS: {},
+    "rate": {"train": {"learning_rate": 0.03}},
+    "rate up": {"train": {"learning_rate": 0.05}},
+    "no expert": {"expert": {"kind": "none"}},
+    "dropout": {"words": {"dropout": 0.9}},
+}
+
+
+def few(recipe):
+    return CHANGES
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    chosen = random.Random(0)
+    path = tmp_path_factory.mktemp("search") / "texts.tsv"
+    rows = []
+    for number in range(60):
+        words = chosen.choices("abcdefgh", k=5)
+        rows.append(f"{'yes' if 'a' in words else 'no'}\t{' '.join(words)} {number}")
+    path.write_text("label\ttext\n" + "\n".join(rows) + "\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def found(texts, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return folder, tune_file(texts, folder, seeds=2, settings=[SMALL], space=few)
+
+
+def test_the_better_go_on_and_the_defaults_to_the_end(found):
+    folder, search = found
+    assert search.steps == 2
+    assert search.finished
+    assert {own.name for own in search.tried} >= CHANGES.keys()
+    last = [own for own in search.tried if own.step == 2]
+    assert DEFAULTS in {own.name for own in last}
+    assert [own.step for own in search.tried] == sorted((own.step for own in search.tried), reverse=True)
+    assert search.tried[0].loss == min(own.loss for own in last)
+    for own in search.tried:
+        assert (own.gain is None) == (own.name == DEFAULTS)
+        if own.gain is not None:
+            assert own.gain.interval[0] <= own.gain.score <= own.gain.interval[1]
+    if search.confirmed is not None:  # on folds that had no say, 2 and 3 of 5
+        assert 15 <= search.confirmed.items <= 24
+    assert not [path for path in folder.iterdir() if path.is_dir()]
+    assert json.loads(json.dumps(search.to_json()))["finished"] is True
+
+
+def test_it_goes_on_without_training_again(found, texts):
+    folder, search = found
+    before = (folder / "search.jsonl").read_bytes()
+    again = tune_file(texts, folder, seeds=2, settings=[SMALL], space=few, minutes=0)
+    assert (again.tried, again.confirmed, again.best) == (search.tried, search.confirmed, search.best)
+    assert (folder / "search.jsonl").read_bytes() == before
+    with pytest.raises(HeadwiseError, match="runs of another search"):
+        tune_file(texts, folder, seeds=2, settings=[SMALL, {"train": {"epochs": 3}}], space=few)
+
+
+def test_the_recipe_is_one(found):
+    _, search = found
+    text = recipe_text(search.settings, "said\ntwice")
+    assert text.startswith("# said\n# twice\n")
+    assert build_recipe(tomllib.loads(text)) == build_recipe(search.settings)
+    for section, own in search.best.change.items():
+        assert own.items() <= search.settings[section].items()
+
+
+def test_no_time(texts, tmp_path):
+    with pytest.raises(ConfigError, match="no time"):
+        tune_file(texts, tmp_path, settings=[SMALL], minutes=0)
+
+
+def test_what_is_not_compared_item_by_item(tmp_path):
+    file = tmp_path / "plain.txt"
+    file.write_text("to be or not to be, that is the question\n" * 60)
+    with pytest.raises(ConfigError, match="not searched"):
+        tune_file(str(file), tmp_path, settings=[{"model": {"task": "language-model"}}])
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monkeypatch, given):
+    """Trials that do not train: a loss of 1 less what each change is worth, and some noise."""
+    worth = {"rate": 0.1, "rate up": 0.2, "no expert": -0.2, "dropout": 0.1}
+    asked = []
+
+    def tally(self, change, share, trial, until=0.0):
+        names = [name for name, own in CHANGES.items() if own and all(own[s] == change.get(s) for s in own)]
+        noise = np.random.default_rng(trial).normal(0, 0.01, (12, 1))
+        loss = np.full((12, 1), 1 - sum(worth[name] for name in names)) + noise
+        asked.append((tuple(names), trial))
+        return np.hstack([loss, loss < 0.9, np.ones((12, 1))]).astype(np.float32), True
+
+    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(tune, "_LEAST", 1)
+    dev = texts if given else None
+    found = tune_file(texts, tmp_path, dev=dev, seeds=2, settings=[SMALL], space=few)
+    best = found.best
+    assert best.change == {"train": {"learning_rate": 0.05}, "words": {"dropout": 0.9}}
+    assert best.gain.loss == pytest.approx(0.3, abs=1e-3)
+    assert found.confirmed.loss == pytest.approx(0.3, abs=1e-3)
+    assert found.confirmed.items == (12 if given else 24)
+    assert {trial for names, trial in asked if names == ("rate up", "dropout")} == {0, 1, 2, 3}
+    assert {trial for names, trial in asked if names == ("no expert",)} == {0}
+    assert {own.name for own in found.tried if own.step == 1} & {"no expert"}
+
+
+def test_what_does_not_hold_is_not_taken(texts, tmp_path, monkeypatch):
+    def tally(self, change, share, trial, until=0.0):
+        better = (trial < 2) == ("train" in change)
+        return np.tile(np.float32([0.5 if better else 1.0, better, 1]), (9, 1)), True
+
+    monkeypatch.setattr(Trials, "tally", tally)
+    found = tune_file(texts, tmp_path, seeds=2, settings=[SMALL], space=few)
+    assert found.tried[0].name.startswith("rate")
+    assert found.confirmed.loss == pytest.approx(-0.5)
+    assert found.best.name == DEFAULTS
+    assert "learning_rate" not in found.settings["train"]
+
+
+def test_priors(texts, tmp_path):
+    ladder = {OWN: (), "everything": ("everything",)}
+    found = tune_file(
+        texts,
+        tmp_path,
+        seeds=1,
+        settings=[SMALL],
+        space=lambda recipe: priors_space(recipe, ladder),
+        meanwhile={"expert": {"kind": "none"}},
+    )
+    assert {own.name for own in found.tried} == {OWN, "everything"}
+    assert "expert" not in found.settings
+    assert (found.best.name == "everything") == ("priors" in found.settings["encoder"])
+
+
+def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
+    def space(recipe):
+        return {DEFAULTS: {}, "wild": {"train": {"learning_rate": 1e30, "clip": 0.0}}}
+
+    found = tune_file(texts, tmp_path, seeds=1, settings=[SMALL, {"expert": {"kind": "none"}}], space=space)
+    assert found.best.name == DEFAULTS
+    assert found.tried[-1].loss == 1000
