@@ -3,11 +3,12 @@
 import re
 import shutil
 import subprocess
+from html import unescape
 
 import numpy as np
 import pytest
 
-from headwise.report.document import Material, document
+from headwise.report.document import Material, document, piece
 from headwise.report.mistakes import Mistake
 from headwise.report.plots import Line, plot
 from headwise.report.rival import Rival
@@ -137,3 +138,15 @@ def test_in_a_browser(tmp_path):
     assert said[1] == "10,000 shown; 5,000 shown; 11 shown; true; fits", done.stderr
     assert "CONSOLE" not in done.stderr
     assert "<title>1</title>" not in done.stdout
+
+
+def test_what_a_notebook_shows():
+    whole = document(material())
+    frame = whole._repr_html_()
+    assert frame.startswith("<iframe sandbox=")
+    assert "<!doctype" not in frame
+    assert unescape(frame.split('srcdoc="')[1].removesuffix('"></iframe>')) == whole
+    shown = piece(material())
+    assert EVIL not in shown
+    assert "70.0 %" in shown
+    assert "<html" not in shown

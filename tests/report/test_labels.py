@@ -12,6 +12,7 @@ from headwise.report.labels import MOST_MATRIX, Evaluation, evaluate_labels
 from headwise.report.rival import Rival
 from headwise.scores.metrics import score
 from headwise.store.files import to_json
+from headwise.tasks import find_task
 from headwise.tasks.classify import Classify
 
 TEXTS = ["a b a", "", "a zzz", "b b b b", "zzz"]
@@ -76,6 +77,19 @@ def test_worst_errors():
     assert evaluation.worst(targets, 3) == [0, 3, 4]
     assert evaluation.worst(targets, 9) == [0, 3, 4, 1]
     assert evaluation.worst(evaluation.predicted, 3) == []
+
+
+def test_thresholds_decide(model, monkeypatch):
+    monkeypatch.setattr(model, "thresholds", [0.98, 0.01, 0.01], raising=False)
+    found = evaluate_labels(model, TEXTS, TARGETS)
+    assert 0 not in found.predicted.tolist()
+    assert [own.label for own in model.predict(TEXTS)] == [model.labels[n] for n in found.predicted]
+    data = found.to_json()
+    assert [own["threshold"] for own in data["labels"]] == model.thresholds
+    assert found.scores == score(found.predicted, TARGETS, model.labels)
+    assert "threshold" in {line.key for line in find_task("classify").sheet(data).each.lines}
+    [explained] = find_task("classify").explain(model, TEXTS[:1])
+    assert explained.said == model.labels[found.predicted[0]]
 
 
 def test_rival_survives_json():

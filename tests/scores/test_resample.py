@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from headwise.scores.resample import bootstrap_interval, compare_counts
+from headwise.scores.resample import bootstrap_interval, compare_counts, compare_ratios
 
 
 def share(counts):
@@ -59,3 +59,19 @@ def test_equal_models():
 def test_the_seed_decides():
     counts = right_or_wrong((1, 7), (0, 3))
     assert bootstrap_interval(counts, share, seed=1) == bootstrap_interval(counts, share, seed=1)
+
+
+@pytest.mark.parametrize("denominators", [(1, 2), (0, 9)])
+def test_ratios_are_compared_as_by_drawing(denominators):
+    random = np.random.default_rng(0)
+    bottom = random.integers(*denominators, (400, 2))
+    first, second = (
+        np.stack([random.binomial(own, chance), own], axis=1)
+        for own, chance in zip(bottom.T, (0.7, 0.6), strict=True)
+    )
+    drawn = compare_counts(first, second, share)
+    found, interval = compare_ratios(first, second)
+    assert found == pytest.approx(drawn.score)
+    assert interval == pytest.approx(drawn.interval, abs=0.004)
+    assert compare_ratios(first, first) == (0.0, (0.0, 0.0))
+    assert compare_ratios(first[:1], first[:1])[0] == 0.0

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from headwise.errors import ConfigError
-from headwise.scores.thresholds import ThresholdConfig, best_threshold, fit_thresholds
+from headwise.scores.thresholds import (
+    ThresholdConfig,
+    best_threshold,
+    decide,
+    fit_label_thresholds,
+    fit_thresholds,
+)
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=12
@@ -50,3 +56,44 @@ def test_rare_labels_share_the_threshold_of_all():
 def test_settings():
     with pytest.raises(ConfigError, match="min_texts must be at least 1"):
         ThresholdConfig(min_texts=0)
+
+
+def rare(labels: int, texts: int = 2_000, seed: int = 0):
+    """Calibrated probabilities of labels of which the first is the commonest, and what is true."""
+    random = np.random.default_rng(seed)
+    logits = random.normal(0, 1.0, (texts, labels)) - np.arange(labels) * 2
+    chances = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return chances, np.array([random.choice(labels, p=row) for row in chances])
+
+
+def test_of_two_labels_it_is_the_threshold_with_the_best_macro_f1():
+    chances, targets = rare(2)
+    found = fit_label_thresholds(chances, targets)
+    assert sum(found) == pytest.approx(1)
+    given = decide(chances, found)
+    assert np.array_equal(given, chances[:, 1] >= found[1])
+    macro = lambda given: f1_score(targets, given, average="macro")
+    every = max(macro(chances[:, 1] >= threshold) for threshold in np.linspace(0.01, 0.99, 99))
+    assert macro(given) > every - 0.005
+    assert macro(given) > macro(chances.argmax(axis=1)) + 0.02
+    others, truth = rare(2, seed=1)
+    assert f1_score(truth, decide(others, found), average="macro") > f1_score(
+        truth, others.argmax(axis=1), average="macro"
+    )
+
+
+def test_of_many_labels_it_is_never_worse_where_it_was_chosen():
+    chances, targets = rare(4)
+    before, after = (
+        f1_score(targets, decide(chances, thresholds), average="macro", labels=range(4), zero_division=0)
+        for thresholds in (None, fit_label_thresholds(chances, targets))
+    )
+    assert after > before + 0.02
+    assert fit_label_thresholds(chances, targets, min_texts=10_000) == [0.25] * 4
+
+
+def test_without_thresholds_the_most_probable_label_is_given():
+    chances, _ = rare(3, 20)
+    assert np.array_equal(decide(chances), chances.argmax(axis=1))
+    assert np.array_equal(decide(chances, [0.2, 0.2, 0.2]), chances.argmax(axis=1))
+    assert decide(chances[0], [1e-9, 1, 1]) == 0

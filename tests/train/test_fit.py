@@ -11,6 +11,7 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Recipe, build_recipe
 from headwise.scores.metrics import mean_loss
+from headwise.store import load_model, save_model
 from headwise.tasks import find_task
 from headwise.train import fit as fit_module
 from headwise.train.fit import label_names, pick_device, targets_of
@@ -216,3 +217,23 @@ def test_devices(monkeypatch):
     for name in ("cdua", "cuda:99"):
         with pytest.raises(ConfigError, match=f"the device '{name}' cannot be used"):
             pick_device(name)
+
+
+@pytest.mark.parametrize("more", [{}, {"refit": True}, {"folds": 2}])
+def test_thresholds_bring_rare_labels_back_and_are_kept_with_the_model(tmp_path, more):
+    """A word goes with the rare label in two texts of five: never the most probable one."""
+    rows = [("maybe", "rare" if n % 5 < 2 else "often") for n in range(50)] + [("film", "often")] * 150
+    train, dev = ([Example(f"{text} {n}", label) for n, (text, label) in enumerate(rows)] for _ in "td")
+    settings = recipe(classifier={"thresholds": "f1"}, train={"epochs": 4, "learning-rate": 0.02, **more})
+    model = fit(train, dev, settings, tmp_path / "run").model
+    assert sum(model.thresholds) == pytest.approx(1)
+    before, (after,) = model.predict_proba(["maybe"])[0], model.predict(["maybe"])
+    assert before.argmax() == 0
+    if "folds" not in more:  # there they are of models that have seen half of the texts
+        assert after.label == "rare"
+    assert after.label == model.labels[int((before / model.thresholds).argmax())]
+    save_model(model, tmp_path / "model", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "model").thresholds == model.thresholds
+    plain = fit(train, dev, recipe(train={"epochs": 1}), tmp_path / "plain").model
+    save_model(plain, tmp_path / "model", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "model").thresholds is None

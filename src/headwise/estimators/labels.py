@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.estimators.base import TextEstimator
+from headwise.scores.thresholds import decide
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
 
@@ -30,9 +31,13 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         return self.model_.predict_proba(self._items(X))[:, columns]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable label of each item, `[items]`, of the type of the labels in `fit`."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        """The most probable label of each item (or what the thresholds say), `[items]`, of the type of the
+        labels in `fit`."""
+        probabilities, thresholds = self.predict_proba(X), self.model_.thresholds
+        if thresholds is not None:
+            of = dict(zip(self.model_.labels, thresholds, strict=True))
+            thresholds = [of[str(label)] for label in self.classes_]
+        return self.classes_[decide(probabilities, thresholds)]
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)

@@ -27,6 +27,9 @@ class ClassifierConfig:
     class_weights: str = "none"
     """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
     pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
+    thresholds: Literal["none", "f1"] = "none"
+    """none: a text gets its most probable label; f1: each label has a threshold of its own, chosen for the
+    best macro F1 on dev, so that rare labels are not passed over."""
 
     def __post_init__(self) -> None:
         check_range(self, "hidden", low=1)

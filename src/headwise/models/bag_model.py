@@ -89,7 +89,7 @@ class BagModel(nn.Module):
     FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = BagFeatures.from_json
-    embedding = None  # no words, but the store looks
+    embedding = thresholds = None  # no words, but the store looks
     expert = None
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):

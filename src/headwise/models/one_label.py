@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -13,6 +13,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.models.expert_reader import ExpertReader
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import output_names
+from headwise.scores.thresholds import decide
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Prediction:
     """What a model says of one text or pair.
 
     Attributes:
-        label: The most probable label.
+        label: The most probable label, or what the thresholds say.
         probabilities: Of every label, in the order of the model's `labels`; they add up to 1.
         unknown_words: Share of the words that the vocabulary does not know.
     """
@@ -38,7 +39,14 @@ class OneLabel(ExpertReader):
         vocabulary: The words that it knows.
         labels: Names of the labels, in the order of the outputs.
         files: See `TextModel`.
+
+    Attributes:
+        thresholds: Of the labels, see `headwise.scores.thresholds.decide`; None where the most probable
+            label is given.
     """
+
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9}
+    thresholds: list[float] | None = None
 
     def __init__(
         self,
@@ -78,7 +86,8 @@ class OneLabel(ExpertReader):
             encoded = self.encoded(part)
             for item, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
                 unknown = item.unknown / max(len(item), 1)
-                yield Prediction(self.labels[int(row.argmax())], tuple(map(float, row)), unknown)
+                label = self.labels[int(decide(row, self.thresholds))]
+                yield Prediction(label, tuple(map(float, row)), unknown)
 
 
 def check_classes(labels: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from headwise.data.formats.jsonl import as_text
 from headwise.data.rows import Row
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.scores.thresholds import decide
 
 FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 """Formats of tables of predictions, by the suffix of their files."""
@@ -117,6 +118,7 @@ class Layout:
             tables, the probability of every label, in jsonl one object of them. Before these `unsure`,
             where there is a `least`.
         least: The least probability of a prediction that is sure enough; None where nobody asks.
+        thresholds: Of the labels, where they have any.
         escape: Whether a "'" is put before cells of tables that a spreadsheet would compute.
     """
 
@@ -125,11 +127,17 @@ class Layout:
     labels: tuple[str, ...]
     added: tuple[str, ...]
     least: float | None = field(default=None, kw_only=True)
+    thresholds: Sequence[float] | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(
-        cls, form: str, rows: Iterable[Row], labels: Sequence[str], least: float | None = None
+        cls,
+        form: str,
+        rows: Iterable[Row],
+        labels: Sequence[str],
+        least: float | None = None,
+        thresholds: Sequence[float] | None = None,
     ) -> "Layout":
         """The layout for rows like these; names that they have already get a number.
 
@@ -144,7 +152,7 @@ class Layout:
         names = (*fields, *added)
         if form == "tsv" and (bad := _breaking(names, names)):
             raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
-        return cls(form, fields, tuple(labels), tuple(added), least=least)
+        return cls(form, fields, tuple(labels), tuple(added), least=least, thresholds=thresholds)
 
     @property
     def header(self) -> str:
@@ -161,7 +169,7 @@ class Layout:
         Raises:
             OutputError: HW603, the format cannot hold the row.
         """
-        number = int(probabilities.argmax())
+        number = int(decide(probabilities, self.thresholds))
         label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities]
         values = [shown[number]]
         if self.least is not None:

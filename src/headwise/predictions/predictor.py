@@ -11,6 +11,7 @@ from headwise.data.nouns import Nouns
 from headwise.data.rows import Row
 from headwise.predictions.file import FORMS, Layout
 from headwise.report.remarks import Remark
+from headwise.scores.thresholds import decide
 
 MANY_UNKNOWN = 0.2
 """Share of unknown words above which predictions are doubtful."""
@@ -47,7 +48,7 @@ class Predictor(ABC):
         Raises:
             OutputError: HW603, the format cannot hold them.
         """
-        return Layout.of(form, rows, self.model.labels, self.least)
+        return Layout.of(form, rows, self.model.labels, self.least, getattr(self.model, "thresholds", None))
 
     def encode(self, items: Sequence[Any]) -> Sequence[Any]:
         """What the model reads of items."""
@@ -121,9 +122,10 @@ class LabelPredictor(Predictor):
         return self.model.probabilities(self.model.logits(encoded, batch_tokens=self.batch_tokens))
 
     def count(self, found: Any) -> None:
-        self.tally.update(self.model.labels[number] for number in found.argmax(axis=1))
+        numbers = decide(found, self.model.thresholds)
+        self.tally.update(self.model.labels[number] for number in numbers)
         if self.least is not None:
-            self.unsure += int((found.max(axis=1) < self.least).sum())
+            self.unsure += int((found[np.arange(len(found)), numbers] < self.least).sum())
 
     def counted(self) -> list[str]:
         shown = [

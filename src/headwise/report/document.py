@@ -10,7 +10,7 @@ import numpy as np
 
 from headwise.report import heatmap, mistakes, plots
 from headwise.report.mistakes import Mistake, mistakes_list
-from headwise.report.page import escaped, page
+from headwise.report.page import Page, escaped, page
 from headwise.report.plots import Line, bar, plot, table
 from headwise.report.rival import Rival
 from headwise.report.sheet import MISSING, Sheet, interval_of, is_number, lookup, shown
@@ -67,7 +67,7 @@ class Material:
     made: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document(own: Material) -> str:
+def document(own: Material) -> Page:
     """The page."""
     sections = {
         "Scores": _scores(own),
@@ -89,7 +89,13 @@ def document(own: Material) -> str:
     )
     head = f"<header><h1>{escaped(own.title)}</h1><p>{_lead(own)}</p><nav>{links}</nav></header>"
     style = plots.STYLE + heatmap.STYLE + mistakes.STYLE + _STYLE
-    return page(own.title, f"{head}<main>{body}</main>", style=style, script=mistakes.SCRIPT)
+    return Page(page(own.title, f"{head}<main>{body}</main>", style=style, script=mistakes.SCRIPT))
+
+
+def piece(own: Material) -> str:
+    """The scores alone, as a notebook shows them."""
+    body = _scores(own) + _labels(own) + _confusions(own)
+    return page("", body, style=plots.STYLE + heatmap.STYLE + _STYLE, whole=False)
 
 
 def _anchor(name: str) -> str:

@@ -9,6 +9,7 @@ from scipy.special import log_softmax, softmax
 
 from headwise.report.page import escaped, page
 from headwise.report.shares import divide
+from headwise.scores.thresholds import decide
 
 _FAINT = 0.12  # of the strongest word's share; what is less is not marked
 
@@ -143,7 +144,7 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     log-odds.
     """
     logits = model.logits(encoded).astype(np.float64) / model.temperature
-    rows, chosen = np.arange(len(logits)), logits.argmax(axis=1)
+    rows, chosen = np.arange(len(logits)), decide(softmax(logits, axis=1), model.thresholds)
     others = logits.copy()
     others[rows, chosen] = -np.inf
     toward = -softmax(others, axis=1)

@@ -9,6 +9,7 @@ import numpy as np
 from headwise.report.reading import Reading, reading_of
 from headwise.scores.calibrate import expected_calibration_error
 from headwise.scores.metrics import Scores, mean_loss, score
+from headwise.scores.thresholds import decide
 
 MOST_MATRIX = 200
 """Labels up to which all cells of a confusion matrix are saved."""
@@ -24,6 +25,7 @@ class Evaluation:
         calibration_error: Expected calibration error of the calibrated probabilities, between 0 and 1.
         reading: What the model could read; None where items have no words.
         probabilities: Calibrated, `[items, labels]`; not part of the JSON.
+        thresholds: Of the labels, where they have any.
     """
 
     scores: Scores
@@ -31,11 +33,12 @@ class Evaluation:
     calibration_error: float
     reading: Reading | None
     probabilities: np.ndarray = field(repr=False, compare=False)
+    thresholds: Sequence[float] | None = None
 
     @property
     def predicted(self) -> np.ndarray:
         """Label numbers, `[items]`."""
-        return self.probabilities.argmax(axis=1)
+        return decide(self.probabilities, self.thresholds)
 
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object: the scores, and then the other numbers. Of a confusion matrix of more than
@@ -46,6 +49,9 @@ class Evaluation:
             matrix = np.array(confusion)
             places = np.argwhere(matrix)
             confusion = {"cells": np.column_stack([places, matrix[tuple(places.T)]]).tolist()}
+        if self.thresholds is not None:
+            pairs = zip(labels, self.thresholds, strict=True)
+            labels = [own | {"threshold": threshold} for own, threshold in pairs]
         return {
             **scores,
             "log_loss": self.log_loss,
@@ -63,7 +69,7 @@ class Evaluation:
             count: How many to give at most.
         """
         wrong = np.flatnonzero(self.predicted != targets)
-        sureness = self.probabilities[wrong].max(axis=1)
+        sureness = self.probabilities[wrong, self.predicted[wrong]]
         return wrong[np.argsort(-sureness, kind="stable")][:count].tolist()
 
 
@@ -82,9 +88,10 @@ def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Ev
     logits = model.logits(encoded)
     probabilities = model.probabilities(logits)
     return Evaluation(
-        scores=score(probabilities.argmax(axis=1), targets, model.labels),
+        scores=score(decide(probabilities, model.thresholds), targets, model.labels),
         log_loss=mean_loss(logits / model.temperature, targets),
         calibration_error=expected_calibration_error(probabilities, targets),
         reading=reading_of(encoded),
         probabilities=probabilities,
+        thresholds=model.thresholds,
     )

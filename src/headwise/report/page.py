@@ -27,6 +27,14 @@ body { background: var(--paper); margin: 0 auto; max-width: 70rem; padding: 1rem
 """
 
 
+class Page(str):
+    """The source of a whole page, which a notebook shows in a frame."""
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:40rem;border:1px solid"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self)}"></iframe>'
+
+
 def page(title: str, body: str, *, style: str = "", script: str = "", whole: bool = True) -> str:
     """A page, or with `whole` false a piece of one, as notebooks show it.
 

@@ -16,6 +16,7 @@ from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, readi
 from headwise.scores.calibrate import USUAL
 from headwise.scores.metrics import compare, score
 from headwise.scores.sureness import SURENESS, least_sure
+from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
 from headwise.train.classification import ClassificationObjective, begin_with_probe, finish_labels
 from headwise.train.fit import targets_of
@@ -48,7 +49,9 @@ class LabelTask(Task):
         return "accuracy"
 
     def told(self, fitted: Fitted[Any]) -> list[str]:
-        return [*names_told(fitted.model), *expert_told(fitted.model), calibration_told(fitted)]
+        model = fitted.model
+        calibrated = [calibration_told(fitted), *thresholds_told(model)]
+        return [*names_told(model), *expert_told(model), *calibrated]
 
     def judge(self, model: Any, items: Any) -> Evaluation:
         return evaluate_labels(model, items, targets_of(items, model.labels))
@@ -76,7 +79,8 @@ class LabelTask(Task):
         }
 
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
-        return judged.probabilities.max(axis=1), judged.predicted == targets_of(items, model.labels)
+        sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
+        return sure, judged.predicted == targets_of(items, model.labels)
 
     def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
         targets = targets_of(items, model.labels)
@@ -90,7 +94,7 @@ class LabelTask(Task):
             return super().doubts(model, items)
         chances = model.predict_proba(items)
         ranked = np.sort(chances, axis=1)
-        guesses = [model.labels[number] for number in chances.argmax(axis=1)]
+        guesses = [model.labels[number] for number in decide(chances, model.thresholds)]
         return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
 
     def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
@@ -98,6 +102,8 @@ class LabelTask(Task):
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
+        first = next(iter(scores.get("labels") or ()), None)
+        own = (Line("threshold", "threshold", "two"),) if lookup(first, "threshold") is not None else ()
         return Sheet(
             (
                 Line("accuracy", "accuracy", interval="accuracy_interval", card=True),
@@ -109,7 +115,7 @@ class LabelTask(Task):
                 *reading_lines(of),
             ),
             of,
-            Each("labels", "label", "label", ("texts", of), RATES),
+            Each("labels", "label", "label", ("texts", of), (*RATES, *own)),
             Ahead("accuracy", "McNemar p"),
             confusion="confusion",
         )
@@ -170,6 +176,17 @@ def expert_say(model: Any) -> str:
     if model.encoder_weight == 0:
         say = "and decides alone: on dev the encoder adds nothing to it"
     return f"{say} (--expert.kind none leaves it out)."
+
+
+def thresholds_told(model: Any) -> list[str]:
+    """What the labels ask for, if they have thresholds."""
+    if model.thresholds is None:
+        return []
+    least, most = min(model.thresholds), max(model.thresholds)
+    return [
+        f"Thresholds of {len(model.labels):,} labels chosen on dev for the macro F1, from {least:.2f} to "
+        f"{most:.2f}: a text gets the label whose probability is the most times its threshold."
+    ]
 
 
 def calibration_told(fitted: Fitted[Any]) -> str:

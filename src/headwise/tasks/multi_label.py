@@ -9,6 +9,7 @@ import numpy as np
 from headwise.data.label_set import separator_for
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
+from headwise.errors import ConfigError
 from headwise.features.vectors import Coverage, WordVectors
 from headwise.linear.one_vs_rest import NAME, fit_label_set_baseline
 from headwise.models.label_set_model import LabelSetModel
@@ -49,6 +50,10 @@ class MultiLabel(Task):
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         return kept_base(super().defaults_with_base(settings, items), items)
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.model.classifier.thresholds != "none":
+            raise ConfigError("classifier.thresholds: label sets have thresholds anyway; leave it out")
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None

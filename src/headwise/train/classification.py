@@ -16,6 +16,7 @@ from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
 from headwise.scores.sureness import SURENESS, Sureness
+from headwise.scores.thresholds import fit_label_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
@@ -147,14 +148,22 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
         model.temperature = fit_temperature(logits, targets)
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets)
-    dev = _held_out(logits / model.temperature, targets, model.labels)
-    return Finished(dev, (before, after), (model, settings))
+    logits = logits / model.temperature
+    set_thresholds(model, logits, targets)
+    return Finished(_held_out(logits, targets, model.labels), (before, after), (model, settings))
+
+
+def set_thresholds(model: Any, logits: np.ndarray, targets: np.ndarray) -> None:
+    """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
+    items."""
+    if not isinstance(model, BagModel) and model.config.classifier.thresholds == "f1":
+        model.thresholds = fit_label_thresholds(softmax(logits.astype(np.float64), axis=1), targets)
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
     """Give a classifier that was trained again, on all texts, the expert and the weights of the first."""
     former, settings = finished.kept
-    objective.model.temperature = former.temperature
+    objective.model.temperature, objective.model.thresholds = former.temperature, former.thresholds
     add_expert_again(objective, former, settings)
 
 
@@ -169,6 +178,7 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
         model.temperature = fit_temperature(outputs, targets)
         logits = outputs / model.temperature
     after = expected_calibration_error(softmax(logits.astype(np.float64), axis=1), targets)
+    set_thresholds(model, logits, targets)
     return Finished(_held_out(logits, targets, model.labels), (before, after))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from headwise.data.overlap import remembered
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.predictor import MANY_UNKNOWN
+from headwise.report.document import Material, piece
 from headwise.report.remarks import Remark, on_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet, is_number, lookup
@@ -64,6 +65,11 @@ class Judgement:
             "unseen": None if self.unseen is None else self.unseen.to_json(),
             "errors": self.mistakes,
         }
+
+    def _repr_html_(self) -> str:
+        scores, rivals = self.scores, [own for own in (self.baseline, self.unseen) if own is not None]
+        told = [remark.text for remark in self.remarks]
+        return piece(Material("", self.file, self.task.sheet(scores), scores, rivals, told))
 
 
 def evaluate_file(

@@ -19,6 +19,7 @@ from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Sections, build_recipe, choose_settings
+from headwise.report.document import Material, piece
 from headwise.report.rival import Rival
 from headwise.store import read_info
 from headwise.store.layout import MANIFEST, RUN
@@ -81,6 +82,12 @@ class Outcome:
         if self.teaching:
             found["teaching"] = dict(self.teaching)
         return found | {name: rival.to_json() for name, rival in self.rivals.items()}
+
+    def _repr_html_(self) -> str:
+        scores = self.fitted.dev if self.test is None else self.test.to_json()
+        rivals, told = list(self.rivals.values()), self.task.told(self.fitted)
+        on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
+        return piece(Material("", on, self.task.sheet(scores), scores, rivals, told))
 
 
 def train_files(

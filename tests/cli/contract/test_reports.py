@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from headwise.verbs.evaluate import evaluate_file
+
 DRIFT: dict[str, dict[str, str]] = {}
 
 
@@ -47,3 +49,10 @@ def test_who_has_no_heads_says_so(call, trained_of):
     own = trained_of("bags")
     code, _, err = call("heads", own.model, own.test)
     assert (code, "no heads" in err) == (2, True), err
+
+
+def test_a_notebook_shows_the_scores(own):
+    found = evaluate_file(own.model, own.test)
+    shown = found._repr_html_()
+    assert found.task.sheet(found.scores).headline.title in shown
+    assert "<table" in shown
