@@ -5,7 +5,8 @@
 Of each set: precision among the first k suspects, k the number that were flipped, and of all suspects, with
 their recall; the same of cleanlab on TF-IDF and logistic regression (`pip install cleanlab`), its usual
 recipe; and the accuracy on the test texts of our linear model trained on the noisy labels, without the
-suspects of either, and on the true labels. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+suspects of either, with ours counting as much as their label is probable (`train --weight`), and on the
+true labels. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
 
 import json
@@ -50,7 +51,9 @@ def judged(found: np.ndarray, flipped: np.ndarray) -> dict[str, float]:
     }
 
 
-def accuracy(data: Any, targets: np.ndarray, names: list[str], kept: np.ndarray) -> float:
+def accuracy(
+    data: Any, targets: np.ndarray, names: list[str], kept: np.ndarray, weights: np.ndarray | None = None
+) -> float:
     """Of our linear model on the test texts, in the usual settings."""
     read = get_tokenizer("penn").words
     texts = [data.train.items[number] for number in kept]
@@ -58,7 +61,8 @@ def accuracy(data: Any, targets: np.ndarray, names: list[str], kept: np.ndarray)
     base, _ = choose_base(AUTO, words[0])
     dense = [None if base is None else base.texts(own) for own in words]
     settings = LinearSettings(dense=0.0 if base is None else 2.0)
-    found = fit_linear(texts, targets[kept], len(names), dense=dense[0], settings=settings).model
+    how = {"dense": dense[0], "settings": settings, "sample_weight": weights}
+    found = fit_linear(texts, targets[kept], len(names), **how).model
     truth = np.array([names.index(label) for label in data.test.labels])
     return float((found.scores(list(data.test.items), dense[1]).argmax(axis=1) == truth).mean())
 
@@ -75,13 +79,17 @@ def main() -> None:
             flipped[chance.permutation(len(true))[: round(share * len(true))]] = True
             away = chance.integers(1, len(names), len(true))
             noisy = np.where(flipped, (true + away) % len(names), true)
+            chances = held_out(texts, noisy, len(names))[0]
             found = {
-                "headwise": suspects(held_out(texts, noisy, len(names))[0], noisy)[0],
+                "headwise": suspects(chances, noisy)[0],
                 "cleanlab": cleanlab_suspects(texts, noisy),
             }
             result = {own: judged(numbers, flipped) for own, numbers in found.items()}
             for own, numbers in found.items():
                 result[own]["cleaned"] = accuracy(data, noisy, names, np.setdiff1d(every, numbers))
+            ours, weights = found["headwise"], np.ones(len(true))
+            weights[ours] = chances[ours, noisy[ours]]
+            result["headwise"]["weighed"] = accuracy(data, noisy, names, every, weights / weights.mean())
             result["noisy"] = accuracy(data, noisy, names, every)
             result["true"] = accuracy(data, true, names, every)
             print(json.dumps({"set": name, "share": share, **result}), flush=True)
