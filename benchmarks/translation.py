@@ -210,6 +210,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
     asked = parser.parse_args(arguments)
     task = Translation(asked.data)
+    task.warmup = min(task.warmup, asked.steps // 10)
     if asked.table:
         print_results(asked.results)
         return 0

@@ -82,14 +82,15 @@ class Translator(nn.Module):
         """Word numbers -> the states of the words, `[width]`."""
         return self.encoder.token_states(self._embed(self.source, source))
 
-    def decode(self, target: Ragged, memory: Ragged) -> Tensor:
-        """Beginnings of translations -> logits of what follows each of their words, `[total, words]`."""
+    def decode(self, target: Ragged, memory: Ragged, rows: Tensor | None = None) -> Tensor:
+        """Beginnings of translations -> logits of what follows each of their words, or of the rows asked
+        for, `[rows, words]`."""
         own = self.sizes.blocks(causal=True)
         graph = partition_graph(target.layout, own.k, own.clip, True)
         h = self.norm(self.positions(self._embed(self.target, target)).values)
         for number, block in enumerate(self.decoder, start=1):
             h = block(h, graph, memory, spans=bool(self.sizes.k) and number < self.sizes.layers)
-        return linear(h, self.target.weight, self.bias)
+        return linear(h if rows is None else h[rows], self.target.weight, self.bias)
 
     def forward(self, source: Ragged, target: Ragged) -> Tensor:
         """Logits of the words after each of the target's."""
@@ -119,7 +120,7 @@ class Translator(nn.Module):
             flat = torch.tensor([word for _, _, words in rows for word in words])
             texts = Ragged.from_lengths(flat, [len(words) for _, _, words in rows])
             last = texts.offsets[1:] - 1
-            logits = self.decode(texts, memory[[text for text, _, _ in rows]]).index_select(0, last)
+            logits = self.decode(texts, memory[[text for text, _, _ in rows]], last)
             chances, found = logits.float().log_softmax(-1).topk(beam)
             longer: dict[int, list[Begun]] = {text: [] for text in open_}
             for row, own, next_ in zip(rows, chances.tolist(), found.tolist(), strict=True):
