@@ -1,15 +1,17 @@
 """Attacks on what reads model folders, states of trainings, outputs to go on with, and command lines."""
 
 import json
+import os
 import random
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import chdir, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import headwise.cli.predict
@@ -24,8 +26,14 @@ from headwise.store.files import to_json
 from headwise.store.layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
 from headwise.tasks import find_task
 from headwise.train.state import Progress, load_state, save_state
+from headwise.verbs.curve import Measured
 from headwise.verbs.evaluate import evaluate_file
+from headwise.verbs.explain import explain_file
+from headwise.verbs.heads import heads_file
 from headwise.verbs.predict import predict_file
+from headwise.verbs.report import report_file
+from headwise.verbs.suggest import suggest_file
+from headwise.verbs.trials import Runs
 from inputs import SEEDS, STRANGE, altered, damaged
 from readers import TEXT, VALUES, quietly
 
@@ -33,6 +41,17 @@ GOLDEN = Path(__file__).parents[1] / "tests" / "store" / "golden"
 _NO_NUMBER = re.compile(r"(?<![\w-])(nan|-?inf)(?![\w-])")
 _WRITTEN = (DATA, ENVIRONMENT, METRICS, TRAINING)
 """Files of a folder that only who judges looks into."""
+VERBS: tuple[Callable[[Path, Path], Any], ...] = (
+    evaluate_file,
+    report_file,
+    heads_file,
+    suggest_file,
+    lambda folder, new: report_file(folder),
+    lambda folder, new: [*explain_file(folder, new)],
+)
+"""What else is done with a folder and a file."""
+OF_MODELS = {"predict", "evaluate", "explain", "suggest", "heads", "probe"}
+"""Commands that take a model and a file."""
 IDENTITY = {"train": {"seed": 1}, "texts": {"train": "abc"}}
 
 
@@ -115,7 +134,7 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
         if not signed and found != sound.says:
             raise AssertionError("another prediction, and nobody noticed")
         if name in _WRITTEN or chance.random() < 0.02:
-            evaluate_file(sound.folder, sound.new)
+            chance.choice(VERBS)(sound.folder, sound.new)
 
     campaign.attack(f"folder {task}", data, use)
     for own in {name, MANIFEST}:
@@ -233,12 +252,35 @@ def attack_recipe(campaign: Campaign, place: Path) -> None:
     campaign.attack("recipe", data, lambda: build_recipe(read_recipe(path)))
 
 
+def attack_measured(campaign: Campaign, place: Path) -> None:
+    """What a curve or a search has measured and goes on with."""
+    chance, path = campaign.chance, place / "measured"
+    run = {"key": "a", "seconds": 1.5, "tally": "00" * 24}
+    own = {"identity": IDENTITY, "measured": {"8 0": 0.5, "16 1": 0.75}}
+    search, way = chance.random() < 0.5, chance.random()
+    sound = json.dumps(run if search else own).encode()
+    data = altered(sound, chance) if way < 0.7 else damaged(sound, chance)
+    if search:
+        data = json.dumps(IDENTITY).encode() + b"\n" + data + b"\n"
+    path.write_bytes(data)
+
+    def use() -> None:
+        if not search:
+            Measured(path, IDENTITY).add("32 1", 0.5)
+            return
+        Runs(path, IDENTITY).add("b", np.ones((2, 3), np.float32), 1.0)
+        if "b" not in Runs(path, IDENTITY).found:
+            raise AssertionError("what was measured is lost")
+
+    campaign.attack("measured", data, use)
+
+
 def attack_flags(campaign: Campaign, place: Path, flags: dict[str, list[str]]) -> None:
     """A command line of flags with values that make no sense; the file that it names is not there."""
     chance = campaign.chance
     command = chance.choice([*flags])
     given = [chance.choice(["train", "predict"] if chance.random() < 0.02 else [command])]
-    given += [str(place / "nothing.csv")] * (1 + (command in ("predict", "evaluate")))
+    given += [str(place / "nothing.csv")] * (command != "priors") * (1 + (command in OF_MODELS))
     for _ in range(chance.choice([1, 1, 2, 4])):
         flag = chance.choice(flags[command])
         value = chance.choice([*TEXT, *map(str, VALUES)])
@@ -246,18 +288,21 @@ def attack_flags(campaign: Campaign, place: Path, flags: dict[str, list[str]]) -
     data = "\n".join(given).encode("utf-8", "replace")
 
     def use() -> None:
-        if (code := quietly(given)) not in (0, 1, 2):
-            raise AssertionError(f"exit code {code}")
+        (inner := place / "inner" / "most").mkdir(parents=True, exist_ok=True)
+        with chdir(inner):  # where files that are named may be written
+            if (code := quietly(given)) not in (0, 1, 2):
+                raise AssertionError(f"exit code {code}")
 
     campaign.attack("flags", data, use)
 
 
 def known_flags() -> dict[str, list[str]]:
-    """The flags of the commands that have most of them."""
-    from headwise.cli import build_app
+    """The flags of the commands that read files."""
+    from headwise.cli import COMMANDS, build_app
 
+    os.environ["HF_HUB_OFFLINE"] = "1"  # a teacher may be named that is not there
     found = {}
-    for command in ("train", "predict", "evaluate", "doctor"):
+    for command in COMMANDS.keys() - {"bench"}:
         arguments = build_app(command)[command].assemble_argument_collection()
         names = {name for argument in arguments for name in argument.names if name.startswith("--")}
         found[command] = sorted(names)

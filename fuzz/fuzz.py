@@ -43,6 +43,7 @@ def models(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
     yield lambda: folders.attack_output(campaign, sounds, wholes), 5
     yield lambda: folders.attack_state(campaign, place), 10
     yield lambda: folders.attack_recipe(campaign, place), 10
+    yield lambda: folders.attack_measured(campaign, place), 5
     yield lambda: folders.attack_flags(campaign, place, flags), 3
 
 

@@ -51,6 +51,7 @@ SEEDS: dict[str, bytes] = {
     "spread": lines("[ the/DT film/NN ]\nwas/VBD {n}/CD ./.\n=====\n"),
     "trees": lines("( (S (NP (PRP it{n})) (VP (VBZ works)) (. .)))\n"),
     "utf-16": lines("a text number {n},{c}\n", "text,label\n").decode().encode("utf-16"),
+    "lines": lines("{n},{c},0.9\n", "line,label,doubt\n"),
     "vectors": lines("w{n} {n} {n}.5 -{n}e-3\n"),
     "word2vec": b"3 2\na 1 2\nb 3 4\nc 5 6\n",
     "array": _array(),

@@ -4,9 +4,11 @@ Nothing here imports torch, so that a process takes little memory.
 """
 
 import random
+from collections import deque
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import fields
+from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,14 @@ from hypothesis import strategies as st
 from campaign import Campaign
 from headwise.cli import main as command
 from headwise.config import from_dict
+from headwise.data.drop import without_lines
 from headwise.data.kinds import KINDS, infer_task
+from headwise.data.options import SoftOptions
+from headwise.data.parts import Parts, read_parts
+from headwise.data.read import read_examples
+from headwise.data.split import SplitConfig
 from headwise.features.vectors import load_vectors
+from headwise.pretrain.corpus import read_passages
 from inputs import PIECES, SEEDS, damaged, packed
 
 TABLES = ("csv", "quoted", "tsv", "jsonl", "fasttext", "label-text", "utf-16")
@@ -33,6 +41,9 @@ OWN: dict[str, tuple[str, ...]] = {
     "bags": ("bags",),
     "language-model": TABLES,
     "vectors": ("vectors", "word2vec", "array"),
+    "drop": ("lines",),
+    "answers": (*TABLES, "soft"),
+    "passages": TABLES,
     "infer": (*SEEDS,),
     "doctor": (*SEEDS,),
 }
@@ -106,6 +117,13 @@ def attack_file(campaign: Campaign, place: Path) -> None:
     use: Callable[[], Any] = lambda: read(str(path), kind)  # noqa: E731
     if kind == "vectors":
         use = lambda: load_vectors(path)  # noqa: E731
+    elif kind == "drop":
+        parts = _parts(place)
+        use = lambda: without_lines(parts, str(path))  # noqa: E731
+    elif kind == "answers":  # as a teacher reads them
+        use = lambda: read_examples(path, SoftOptions(), answers=True)  # noqa: E731
+    elif kind == "passages":  # as a base is made of them
+        use = lambda: deque(read_passages([str(path)], cut=True, longest=64, seed=0), 0)  # noqa: E731
     elif kind == "infer":
         use = lambda: infer_task(str(path), {})  # noqa: E731
     elif kind == "doctor":
@@ -113,6 +131,15 @@ def attack_file(campaign: Campaign, place: Path) -> None:
         use = lambda: _doctor(path, task)  # noqa: E731
     campaign.attack(kind, data, use)
     path.unlink()
+
+
+@cache
+def _parts(place: Path) -> Parts[Any]:
+    """A training file, in parts, that a list of lines is about."""
+    path = place / "train.csv"
+    path.write_bytes(SEEDS["csv"])
+    kind = KINDS["classify"]
+    return read_parts(kind, str(path), None, None, kind.options(), SplitConfig(dev=0.2, test=0.2))
 
 
 def _doctor(path: Path, task: str) -> None:

@@ -1,6 +1,7 @@
 """Folders that were made once, of each task: they load, and their models say what they said."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from headwise.store import load_model
 from headwise.tasks import TASKS
 from headwise.verbs.evaluate import evaluate_file
 from headwise.verbs.predict import predict_file
+from headwise.verbs.report import report_file
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -60,3 +62,13 @@ def test_it_says_what_it_said(task, tmp_path):
                 assert np.isclose(value, wanted, rtol=1e-3, atol=1e-3)
             else:
                 assert value == wanted
+
+
+@pytest.mark.parametrize("history", [7, "epoch", [1], None])
+def test_a_page_of_a_folder_whose_history_was_damaged(history, tmp_path, sign):
+    folder = tmp_path / "model"
+    shutil.copytree(GOLDEN / "classify" / "model", folder)
+    training = json.loads((folder / "training.json").read_text())
+    (folder / "training.json").write_text(json.dumps({**training, "history": history}))
+    sign(folder)
+    assert "accuracy" in report_file(folder)

@@ -22,6 +22,15 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     assert list(Runs(path, {"a": 1}).found) == ["x", "y"]
 
 
+@pytest.mark.parametrize(
+    "line", ["[" * 5000, f'{{"key": "x", "tally": "", "seconds": 1{"0" * 400}}}', '{"tally": "00"}', "1"]
+)
+def test_a_line_that_was_damaged_is_left_out(tmp_path, line):
+    path = tmp_path / "search.jsonl"
+    path.write_text(f'{{"a": 1}}\n{line}\n')
+    assert not Runs(path, {"a": 1}).found
+
+
 @pytest.mark.parametrize("content", [b'{"a": 1', b"\xff\xfe", b'{"a": 2}\n'])
 def test_a_file_of_something_else(tmp_path, content):
     path = tmp_path / "search.jsonl"

@@ -167,7 +167,7 @@ class Measured:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["identity"] == self.identity:
                 self.found = {str(key): float(value) for key, value in data["measured"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError):
             raise ConfigError(f"{path}: this is no file of headwise curve; give another --work") from None
 
     def add(self, key: str, value: float) -> None:

@@ -137,6 +137,7 @@ def report_model(
     compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
     remarks = [*on_labels(sheet, scores), *([compared] if compared else [])]
     own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
+    history = info["training"].get("history")
     return document(
         Material(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -146,7 +147,7 @@ def report_model(
             rivals=[own for _, own in sorted(named.items(), key=lambda pair: pair[0] == "baseline")],
             remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
             data=info["data"],
-            history=info["training"].get("history") or [],
+            history=history if isinstance(history, list) else [],
             facts=_facts(model, info, folder, judged, many),
             made={
                 "settings": info["training"].get("recipe"),

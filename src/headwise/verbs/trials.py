@@ -160,7 +160,7 @@ class Runs:
                 own = json.loads(line)
                 tally = np.frombuffer(bytes.fromhex(own["tally"]), "<f4").reshape(-1, 3)
                 self._note(str(own["key"]), tally, float(own["seconds"]))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 continue  # damaged; it is trained again
 
     def add(self, key: str, tally: Tally, seconds: float) -> None:
