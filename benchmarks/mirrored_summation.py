@@ -7,8 +7,8 @@
 
 Sequences are drawn as they are needed; nothing is downloaded. A run that is finished is in the cache, one
 that is not goes on where it was: stop the command at any time and give it again, which costs at most 20
-seconds. The figure is written as csv and SVG to results/mirrored_summation, and as PNG with --png (needs
-cairosvg).
+seconds. After each run the figure is written as csv and SVG to results/mirrored_summation, beside the runs
+that are there already; as PNG with --png (needs cairosvg).
 """
 
 import argparse
@@ -195,7 +195,10 @@ def main(given: list[str] | None = None) -> int:
     stem = f"n{asked.length}-d{asked.features}-positions-{asked.positions}"
     path = asked.results / "mirrored_summation" / f"{stem}.csv"
     try:
-        points = read_points(path) if asked.draw else measured(asked)
+        points = read_points(path) if asked.draw or path.exists() else []
+        for point in () if asked.draw else measured(asked):
+            points = merged(points, point)
+            write_figure(points, asked.length, title, path)
         for written in write_figure(points, asked.length, title, path, png=asked.png):
             print(written)
     except KeyboardInterrupt:
@@ -207,7 +210,13 @@ def main(given: list[str] | None = None) -> int:
     return 0
 
 
-def measured(asked: argparse.Namespace) -> list[Point]:
+def merged(points: list[Point], new: Point) -> list[Point]:
+    """The runs with one more, in the place of an older one of the same model, K and seed."""
+    kept = {(own.seed, own.terms, list(MODELS).index(own.model)): own for own in (*points, new)}
+    return [kept[place] for place in sorted(kept)]
+
+
+def measured(asked: argparse.Namespace) -> Iterator[Point]:
     """Train all models that are asked for."""
     console = Console(highlight=False)
     columns = (
@@ -216,16 +225,14 @@ def measured(asked: argparse.Namespace) -> list[Point]:
         TextColumn("{task.completed}/{task.total}  loss / chance {task.fields[loss]:.4f}"),
         TimeRemainingColumn(),
     )
-    points = []
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         todo = list(jobs(asked))
         whole = bar.add_task("all runs", total=len(todo), loss=float("nan"))
         for model, sizes, seed in todo:
             result = run(model, sizes, seed, asked, bar)
             keys = ("mse", "steps", "parameters", "processor_seconds")
-            points.append(Point(model, sizes.terms, seed, *(result[key] for key in keys)))
             bar.advance(whole)
-    return points
+            yield Point(model, sizes.terms, seed, *(result[key] for key in keys))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ def test_a_figure_of_all_models(bench, models, tmp_path, capsys):
     assert bench.main(call) == 0
     assert "MSE" not in capsys.readouterr().out
     assert rows(tmp_path) == found
+    # A part of it: the others stay.
+    assert bench.main([*call[:-4], "8", "--models", "hier", "--results", str(tmp_path)]) == 0
+    assert rows(tmp_path) == found
     assert bench.main([*call, "--draw"]) == 0
     assert (tmp_path / "mirrored_summation" / f"{NAME}.svg").read_text() == drawn
 
