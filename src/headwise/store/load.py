@@ -93,7 +93,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     _check_digest(path, digest, entry)
     model.load_state_dict(tensors, assign=True)
     for name, low in kind.LABEL_FACTORS.items():
-        if fitted.get(name) is None and hasattr(kind, name):  # it may be left out
+        if name not in fitted and hasattr(kind, name):  # it may be left out
             continue
         factors[name] = _label_factors(fitted, name, low, at, len(outputs["labels"]))
     for name, factor in factors.items():

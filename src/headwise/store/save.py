@@ -105,7 +105,11 @@ def save_model(
         LABELS: _plain(model.outputs_json()),
         CALIBRATION: {
             **_table(metrics, "calibration"),
-            **{name: getattr(model, name) for name in (*model.FACTORS, *model.LABEL_FACTORS)},
+            **{
+                name: value
+                for name in (*model.FACTORS, *model.LABEL_FACTORS)
+                if (value := getattr(model, name)) is not None
+            },
         },
         ENVIRONMENT: _plain(environment),
         DATA: data,

@@ -102,7 +102,8 @@ class LabelTask(Task):
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
-        first = next(iter(scores.get("labels") or ()), None)
+        rows = lookup(scores, "labels")
+        first = rows[0] if isinstance(rows, list | tuple) and rows else None
         own = (Line("threshold", "threshold", "two"),) if lookup(first, "threshold") is not None else ()
         return Sheet(
             (

@@ -10,6 +10,7 @@ from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import LinearFit, LinearSettings, fit_linear
 from headwise.models.classifier import Model
 from headwise.train.crossing import Crossed
+from headwise.train.remember import remembered
 
 if TYPE_CHECKING:
     from headwise.train.classification import ClassificationObjective
@@ -101,7 +102,8 @@ def _text_expert(
 def _text_fit(objective: "ClassificationObjective", settings: LinearSettings | None = None) -> LinearFit:
     model = objective.model
     items = list[Any](objective.train_items)
-    return fit_linear(
+    return remembered(
+        fit_linear,
         [text.text for text in items],
         objective.train_targets,
         len(model.labels),
@@ -118,7 +120,8 @@ def _text_fit(objective: "ClassificationObjective", settings: LinearSettings | N
 def _number_expert(objective: "ClassificationObjective") -> tuple[LinearExpert | None, None]:
     """A linear SVM on the word numbers of pairs; None where they have no known words."""
     model = objective.model
-    expert = fit_linear_expert(
+    expert = remembered(
+        fit_linear_expert,
         (model.expert_reads(objective.train_items), objective.train_targets),
         (model.expert_reads(objective.dev_items), objective.dev_targets),
         len(model.labels),

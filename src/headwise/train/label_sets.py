@@ -25,6 +25,7 @@ from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
+from headwise.train.remember import remembered
 
 
 class LabelSetObjective(ReaderObjective[LabelSetModel]):
@@ -103,7 +104,8 @@ def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArr
         logits: The encoder's on dev.
     """
     dev_words = model.expert_reads(objective.dev_items)
-    expert = fit_label_set_expert(
+    expert = remembered(
+        fit_label_set_expert,
         (model.expert_reads(objective.train_items), objective.train_targets),
         (dev_words, objective.dev_targets),
         max_features=model.config.expert.max_features,

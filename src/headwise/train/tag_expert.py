@@ -21,6 +21,7 @@ from headwise.models.tag_model import TagModel
 from headwise.ragged import Layout, Ragged
 from headwise.scores.entities import count_entities, f1_of
 from headwise.scores.schemes import read_spans
+from headwise.train.remember import remembered
 
 if TYPE_CHECKING:
     from headwise.train.tagging import TaggingObjective
@@ -72,7 +73,7 @@ def _expert(objective: "TaggingObjective") -> TagExpert | None:
     model = objective.model
     if not any(len(own.tokens) for own in objective.train):
         return None
-    crf = fit_crf(objective.train, model.written, inner=model.scheme)
+    crf = remembered(fit_crf, objective.train, model.written, inner=model.scheme)
     expert = TagExpert.of(crf, model.tags)
     return expert.to(model.device) if len(expert.keys) else None
 

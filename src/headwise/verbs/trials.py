@@ -20,6 +20,7 @@ from headwise.tasks import find_task
 from headwise.train.fit import fit, train_and_dev
 from headwise.train.loop import STATE
 from headwise.train.recipe import Recipe
+from headwise.train.remember import remembering
 
 Tally = NDArray[np.float32]
 """See `headwise.tasks.task.Task.tally`."""
@@ -60,6 +61,7 @@ class Trials:
         self.base, self.vectors, self.notes = choose_settings(parts, layers)
         self.task = find_task(self.base.model.task)
         self._starts = {"": self.base}
+        self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
         spans = self.task.headline(parts, self.base.model) == "f1"  # what a tagger's sheet begins with
         self.sheet = self.task.sheet({"entities": {} if spans else None})
         self.folds: NDArray[np.int64] | None = None
@@ -97,7 +99,8 @@ class Trials:
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
         try:
-            model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
+            with remembering(self._experts):
+                model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
             found = self.task.tally(model, parts.dev, self.task.judge(model, parts.dev))
         except HeadwiseError as error:
             if error.code != _DIVERGED:

@@ -2,18 +2,23 @@
 nothing."""
 
 import json
+from itertools import islice
 
 import numpy as np
 import pytest
 
+from headwise.recipe import build_recipe
 from headwise.report.sheet import lookup
-from headwise.store import load_model
+from headwise.store import load_model, read_info
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY
 from headwise.verbs.models import read_answers
+from headwise.verbs.spaces import settings_space
+from headwise.verbs.tune import tune_file
 
 LEFT_OUT = {
     "test_items_add_up_to_the_headline": ("language-model",),
+    "test_settings_are_searched": ("language-model",),
     "test_heads_are_pruned": ("bags", "language-model"),
 }
 
@@ -30,6 +35,23 @@ def test_items_add_up_to_the_headline(own):
     assert found[:, 1].sum() / found[:, 2].sum() == pytest.approx(headline)
     if (loss := lookup(scores, "log_loss")) is not None:
         assert found[:, 0].mean() == pytest.approx(loss, rel=1e-4)
+
+
+def test_settings_are_searched(own, tmp_path):
+    recipe = read_info(own.model)["training"]["recipe"]
+    found = tune_file(
+        str(own.train),
+        tmp_path,
+        seeds=1,
+        settings=[recipe],
+        space=lambda recipe: dict(islice(settings_space(recipe).items(), 2)),
+    )
+    assert found.finished
+    assert len(found.tried) == 2
+    for section, change in found.best.change.items():
+        assert change.items() <= found.settings[section].items()
+    assert build_recipe(found.settings).model.task == own.task
+    assert all(np.isfinite([tried.loss, tried.score]).all() for tried in found.tried)
 
 
 def test_heads_are_pruned(call, own, tmp_path):
