@@ -48,9 +48,12 @@ def place(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     for sample in (SOURCE / "data" / "samples").glob("[!_R]*.*"):
         shutil.copy(sample, folder)
-    messages = folder / "helpdesk.tsv"
-    messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
+    shorten(folder / "helpdesk.tsv")
     return folder
+
+
+def shorten(messages: Path) -> None:
+    messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,7 @@ def run_page(place):
                         exec(compile(content, page, "exec"), names)
                 elif language == "console":
                     run_console(content)
+            shorten(place / "helpdesk.tsv")  # of which a page may have made a copy
         for own in set(PRIORS) - known:  # what a page registers is its own
             del PRIORS[own]
 

@@ -59,6 +59,8 @@ def test_encoders_recipes_and_saved_models(tmp_path):
     recipe = {
         "encoder": {**TINY, "name": "transformer", "priors": ["towards-end(0.5)", "window(3)"]},
         "words": {"vector_size": 8},
+        "base": {"name": "none"},
+        "expert": {"kind": "none"},
     }
     classifier = TextClassifier(recipe=recipe, epochs=1).fit(TEXTS, LABELS)
     assert classifier.model_.encoder.blocks[0].attention.priors[0] == TowardsEnd(0.5)
@@ -77,7 +79,7 @@ def test_the_command_line_knows_what_was_imported(tmp_path, capsys):
     (tmp_path / "texts.tsv").write_text("label\ttext\n" + rows)
     sizes = "--encoder.layers 1 --encoder.width 8 --encoder.heads 2 --encoder.head-size 4 --epochs 1"
     call = ["train", str(tmp_path / "texts.tsv"), "--encoder", "transformer", *sizes.split()]
-    call += ["--no-baseline", "--encoder.priors", "towards-end(2)", "--output"]
+    call += ["--no-baseline", "--base", "none", "--expert.kind", "none", "--encoder.priors", "towards-end(2)", "--output"]
     assert main([*call, str(tmp_path / "model")]) == 0
     capsys.readouterr()
     # Where nobody has imported it, loading the folder says so, and imports nothing by itself.
