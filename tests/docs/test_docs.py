@@ -28,7 +28,7 @@ DOCS, SOURCE = PROJECT / "docs", PROJECT / "src" / "headwise"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL = re.compile(r"[|<>;&]|\bprintf\b")
+PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
 MESSAGES = 330  # of 1,050
 NEEDS_MODEL = ("predicting.md", "model-folder.md", "explaining.md", "report.md", "more-texts.md")
 
@@ -91,17 +91,24 @@ def run_console(content: str) -> None:
     commands = re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]
     for command in commands:
         line, _, expected = command.partition("\n")
-        code, found = shell(line) if SHELL.search(line) or not line.startswith("headwise") else call(line)
+        code, found = call(line) if PIPED.fullmatch(line) else shell(line)
         assert code in (0, 1), found
         assert re.fullmatch(pattern(expected), plain(found)), f"$ {line}\n{found}"
 
 
 def call(line: str) -> tuple[int, str]:
-    """Run a headwise command in this process; both outputs together."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        code = main(shlex.split(line)[1:])
-    return code, out.buffer.getvalue().decode()
+    """Run a headwise command in this process, perhaps behind a pipe or into a file; both outputs together,
+    what goes into the file aside."""
+    feed, command, target = PIPED.fullmatch(line).groups()
+    fed = io.BytesIO(shell(feed)[1].encode() if feed else b"")
+    out, told = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in "oe")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out if target else told):
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(fed)))
+        with contextlib.redirect_stderr(told):
+            code = main(shlex.split(command)[1:])
+    if target:
+        Path(target).write_bytes(out.buffer.getvalue())
+    return code, told.buffer.getvalue().decode()
 
 
 def shell(line: str) -> tuple[int, str]:
