@@ -1,5 +1,6 @@
 """Priors that nobody needs but every implementation must survive, and inputs for the tests of attention."""
 
+import os
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar
@@ -7,7 +8,7 @@ from typing import ClassVar
 import pytest
 import torch
 
-from headwise.attention import banded
+from headwise.attention import banded, compiled
 from headwise.priors import Prior
 
 
@@ -52,7 +53,10 @@ def _inputs(lengths, heads, size, dtype=torch.float64, seed=0, value_size=None):
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels():
-    """Tests wait for the compiler, where nothing is compiled yet."""
+    """Tests wait for the compiler, where nothing is compiled yet; a second process meanwhile compiles what
+    the first would compile later."""
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        compiled.prepare(compiled.EDGES)
     banded.prepare()
 
 

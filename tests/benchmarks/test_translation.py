@@ -106,9 +106,12 @@ def test_one_beam_takes_the_best_word_and_more_are_no_worse(module):
         assert len(wide[place]) == 6 or score(place, wide[place]) >= score(place, words) - 1e-5
 
 
-def test_a_short_run(tmp_path, capsys):
+def test_a_short_run(tmp_path, capsys, module, monkeypatch):
     pytest.importorskip("sacrebleu")
     import translation
+
+    small = module.Sizes(k=1, clip=4, width=32, layers=1, feedforward=32)
+    monkeypatch.setitem(translation.MODELS, "bpt-k1", small)
 
     files = []
     for part in ("train", "dev", "test"):

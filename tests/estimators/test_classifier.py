@@ -19,7 +19,8 @@ from headwise import HeadwiseError, TextClassifier
 from headwise.cli import main
 from headwise.train.classification import ClassificationObjective
 
-TINY = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
+BASED = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
+TINY = BASED | {"base": {"name": "none"}}
 
 
 def texts_of(label: str, count: int = 20) -> list[str]:
@@ -37,7 +38,7 @@ def tiny(**settings) -> TextClassifier:
 
 @pytest.fixture(scope="module")
 def fitted() -> TextClassifier:
-    return tiny().fit(X, Y)
+    return tiny(recipe=BASED).fit(X, Y)
 
 
 def test_learns(fitted):
@@ -97,12 +98,12 @@ def test_the_commands_use_its_folder_and_it_theirs(fitted, tmp_path, capsys):
 
 
 def test_repeats_itself_and_leaves_no_trace_in_its_parameters(fitted):
-    again = tiny()
+    again = tiny(recipe=BASED)
     before = again.get_params()
     again.fit(X, Y)
     assert again.get_params() == before
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
-    other = tiny(random_state=np.random.RandomState(5)).fit(X, Y)
+    other = tiny(recipe=BASED, random_state=np.random.RandomState(5)).fit(X, Y)
     assert not np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
 
 
@@ -201,12 +202,12 @@ def test_labels_may_be_probabilities_and_texts_have_weights():
     names = ["bad", "good", "odd"]
     certain = np.eye(3)[[names.index(label) for label in Y]]
     shares = 0.7 * certain + 0.1
-    own = tiny().fit(X, shares.view(Frame))
+    own = tiny(recipe=BASED).fit(X, shares.view(Frame))
     assert own.classes_.tolist() == names
     assert own.score(X, Y) > 0.9
     assert tiny().fit(X, shares, sample_weight=np.ones(60)).classes_.tolist() == [0, 1, 2]
     heavy = np.where(np.array(Y) == "odd", 0.0, 1.0)
-    assert "odd" not in tiny().fit(X, Y, heavy).predict(X)
+    assert "odd" not in tiny(recipe=BASED).fit(X, Y, heavy).predict(X)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from headwise.report.page import escaped
 
 _EXCERPT = 600  # characters of a text without an explanation
 
+# Rows are blocks: items of a list would be numbered anew whenever some are hidden, for ten seconds.
 STYLE = """\
 .hw-filter { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
 .hw select, .hw input { font: inherit; max-width: 100%; }
 .hw-errors { border: 1px solid var(--line); list-style: none; max-height: 40rem; overflow-y: auto;
   padding: .5rem; }
 .hw-errors li { content-visibility: auto; contain-intrinsic-size: auto 6rem; padding-bottom: .5rem; }
+.hw-errors li:not([hidden]) { display: block; }
 .hw-errors h3 { display: inline; margin-right: 1rem; }
 .hw-errors .hw-why { border: 0; } .hw-errors .hw-why h3 { display: none; }
 @media print { .hw-errors { max-height: none; } .hw-filter { display: none; } }
