@@ -78,7 +78,7 @@ LENGTHS = {
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 4e-2}
 KINDS = ((30, torch.float64), (8, torch.float64), (1, torch.float64))
 KINDS += ((30, torch.float32), (1, torch.float32), (30, torch.bfloat16))
-"""Sizes and dtypes. Each case meets each of them, and so do each of the lengths; not all three each other."""
+"""Sizes and dtypes. Each case meets each of them, and so do each of the lengths; not all together."""
 
 # Triton's does not run on the CPU, but for its interpreter: see test_triton_band.py.
 every_implementation = pytest.mark.parametrize(

@@ -78,8 +78,9 @@ def test_the_command_line_knows_what_was_imported(tmp_path, capsys):
     rows = "".join(f"{label}\t{text}\n" for label, text in zip(LABELS, TEXTS, strict=True))
     (tmp_path / "texts.tsv").write_text("label\ttext\n" + rows)
     sizes = "--encoder.layers 1 --encoder.width 8 --encoder.heads 2 --encoder.head-size 4 --epochs 1"
+    sizes += " --base none --expert.kind none"
     call = ["train", str(tmp_path / "texts.tsv"), "--encoder", "transformer", *sizes.split()]
-    call += "--no-baseline --base none --expert.kind none --encoder.priors towards-end(2) --output".split()
+    call += ["--no-baseline", "--encoder.priors", "towards-end(2)", "--output"]
     assert main([*call, str(tmp_path / "model")]) == 0
     capsys.readouterr()
     # Where nobody has imported it, loading the folder says so, and imports nothing by itself.
