@@ -16,6 +16,8 @@ from headwise.cli.settings import known, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
 
+_NAME = 24  # columns for the name of a candidate, at least
+
 if TYPE_CHECKING:
     from headwise.verbs.tune import Gain, Tuned
 
@@ -100,7 +102,8 @@ def show(found: "Tuned", what: str) -> None:
     own = next(tried.name for tried in found.tried if tried.gain is None)
     loss = "loss" if not found.sheet.lower else "error"
     for title in (what, "step", line.title, f"gain over {own}", loss, f"less {loss}"):
-        table.add_column(title, justify="left" if title == what else "right", overflow="fold")
+        first = {"min_width": _NAME, "overflow": "fold"} if title == what else {"justify": "right"}
+        table.add_column(title, **first)
     for tried in found.tried:
         numbers = FORMS[line.form](tried.score), score_gain(found, tried.gain)
         losses = f"{tried.loss:.4f}", "" if tried.gain is None else loss_gain(tried.gain)
@@ -120,7 +123,7 @@ def confirmation(found: "Tuned") -> str:
     line = found.sheet.headline
     kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
     return (
-        f"{first.name}: {line.title} {score_gain(found, gain)}, loss less by {loss_gain(gain)}, on "
+        f"{first.name}: {line.title} {score_gain(found, gain)}, less loss {loss_gain(gain)}, on "
         f"{gain.items:,} items that had no say in the choice.{kept}"
     )
 

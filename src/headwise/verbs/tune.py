@@ -315,6 +315,6 @@ def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
 def recipe_text(sections: Sections, comment: str) -> str:
     """Sections of settings as a TOML recipe."""
     lines = [f"# {line}" for line in comment.splitlines()]
-    for section, own in sections.items():
+    for section, own in ((name, own) for name, own in sections.items() if own):
         lines += ["", f"[{section}]", *(f"{name} = {json.dumps(value)}" for name, value in own.items())]
     return "\n".join(lines) + "\n"
