@@ -29,7 +29,7 @@ def problem(texts: int, seed: int) -> tuple[list[str], np.ndarray]:
     return found, targets
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_objective() -> Callable[..., ClassificationObjective]:
     """Makes a model (its start depends on `seed`) with 60 training and 30 dev texts."""
 

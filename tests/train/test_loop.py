@@ -41,11 +41,11 @@ def comparable(progress: Progress) -> dict:
     return {key: value for key, value in vars(progress).items() if key != "seconds"}
 
 
-@pytest.fixture
-def whole(make_objective, tmp_path):
+@pytest.fixture(scope="module")
+def whole(make_objective, tmp_path_factory):
     """The weights and counters of a run that nothing interrupts."""
     objective = make_objective()
-    progress = train(objective.model, objective, CONFIG, tmp_path / "whole")
+    progress = train(objective.model, objective, CONFIG, tmp_path_factory.mktemp("whole"))
     return weights(objective), progress
 
 

@@ -20,12 +20,17 @@ CONFIG = TrainConfig(epochs=2, batch_texts=16, average=0.9)
 HUGE = "1" * 5000
 
 
+@pytest.fixture(scope="module")
+def trained(make_objective, tmp_path_factory) -> Path:
+    objective, folder = make_objective(), tmp_path_factory.mktemp("trained")
+    train(objective.model, objective, CONFIG, folder)
+    return folder
+
+
 @pytest.fixture
-def folder(make_objective, tmp_path) -> Path:
+def folder(trained, tmp_path) -> Path:
     """The folder of a run of two epochs."""
-    objective = make_objective()
-    train(objective.model, objective, CONFIG, tmp_path / "run")
-    return tmp_path / "run"
+    return Path(shutil.copytree(trained, tmp_path / "run"))
 
 
 def rewrite(path: Path, change: Callable[[dict[str, torch.Tensor], dict[str, str]], Any]) -> None:
