@@ -102,8 +102,10 @@ def show(found: "Tuned", what: str) -> None:
     own = next(tried.name for tried in found.tried if tried.gain is None)
     loss = "loss" if not found.sheet.lower else "error"
     for title in (what, "step", line.title, f"gain over {own}", loss, f"less {loss}"):
-        first = {"min_width": _NAME, "overflow": "fold"} if title == what else {"justify": "right"}
-        table.add_column(title, **first)
+        if title == what:
+            table.add_column(title, min_width=_NAME, overflow="fold")
+        else:
+            table.add_column(title, justify="right")
     for tried in found.tried:
         numbers = FORMS[line.form](tried.score), score_gain(found, tried.gain)
         losses = f"{tried.loss:.4f}", "" if tried.gain is None else loss_gain(tried.gain)
