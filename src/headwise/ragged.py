@@ -35,7 +35,8 @@ class Layout:
         lengths: Rows of each text, zeros allowed.
         device: Where the index tensors live.
         trees: Where the texts are parsed, the distances in each text's dependency tree, `[length, length]`
-            of whole numbers (`headwise.features.syntax.tree_distances`).
+            of whole numbers (`headwise.features.syntax.tree_distances`); or what gives those among the rows
+            of a text from the first number to the second, which is asked only for what somebody looks at.
         heads: Likewise the word that each word depends on, from 1, and 0 for roots, `[length]`.
 
     Raises:
@@ -50,17 +51,19 @@ class Layout:
         self,
         lengths: Sequence[int],
         device: torch.device | str = "cpu",
-        trees: Sequence[Tensor] | None = None,
+        trees: Sequence[Tensor] | Callable[[int, int, int], Tensor] | None = None,
         heads: Sequence[Tensor] | None = None,
     ):
         self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
         if any(n < 0 for n in self.sizes):
             raise ValueError(f"lengths must not be negative, got {min(self.sizes)}")
         self.device = torch.device(device)
-        if trees is not None and [tuple(tree.shape) for tree in trees] != [(n, n) for n in self.sizes]:
+        if trees is not None and not callable(trees):
             shapes = [tuple(tree.shape) for tree in trees]
-            raise ValueError(f"tree distances {shapes} do not fit texts of {list(self.sizes)} rows")
-        self.trees = None if trees is None else tuple(tree.to(self.device) for tree in trees)
+            if shapes != [(n, n) for n in self.sizes]:
+                raise ValueError(f"tree distances {shapes} do not fit texts of {list(self.sizes)} rows")
+            trees = tuple(tree.to(self.device) for tree in trees)
+        self._trees = trees
         if heads is not None and [len(own) for own in heads] != [*self.sizes]:
             raise ValueError(f"heads of {[len(own) for own in heads]} words do not fit {list(self.sizes)}")
         self.heads = None if heads is None else tuple(heads)
@@ -70,6 +73,25 @@ class Layout:
     def texts(self) -> int:
         """Number of texts."""
         return len(self.sizes)
+
+    @property
+    def parsed(self) -> bool:
+        """Whether there are trees."""
+        return self._trees is not None
+
+    @cached_property
+    def trees(self) -> tuple[Tensor, ...] | None:
+        """The distances in the tree of each text."""
+        if not callable(self._trees):
+            return None if self._trees is None else tuple(self._trees)
+        return tuple(self.tree(text, 0, size) for text, size in enumerate(self.sizes))
+
+    def tree(self, text: int, start: int, stop: int) -> Tensor:
+        """The distances among some rows of a text of which there are trees."""
+        if callable(self._trees):
+            with torch.inference_mode(False):
+                return self._trees(text, start, stop).to(self.device)
+        return (self._trees or ())[text][start:stop, start:stop]
 
     @cached_property
     def total(self) -> int:
@@ -113,14 +135,15 @@ class Layout:
 
     def select(self, texts: Sequence[int]) -> "Layout":
         """The layout of some of the texts, in the order given."""
-        trees, heads = (None if of is None else [of[t] for t in texts] for of in (self.trees, self.heads))
+        heads = None if self.heads is None else [self.heads[t] for t in texts]
+        trees = (lambda t, start, stop: self.tree(texts[t], start, stop)) if self.parsed else None
         return Layout([self.sizes[t] for t in texts], self.device, trees, heads)
 
     def to(self, device: torch.device | str) -> "Layout":
         """The same layout with its index tensors on `device`."""
         if torch.device(device) == self.device:
             return self
-        return Layout(self.sizes, device, self.trees, self.heads)
+        return Layout(self.sizes, device, self._trees, self.heads)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self.sizes == other.sizes

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data.errors import DataError
-from headwise.features.syntax import HeadsError, checked_heads, read_heads, tree_distances
+from headwise.features.syntax import HeadsError, checked_heads, distances_within, read_heads, tree_distances
 
 # "Two kids at a ballgame wash their hands", the example of MS-SAN's Figure 3.
 WASH = [2, 6, 5, 5, 2, 0, 8, 6]
@@ -67,6 +67,19 @@ def test_the_papers_example():
 @given(trees())
 def test_distances_equal_a_search_through_the_tree(heads):
     assert tree_distances(heads, len(heads)).tolist() == by_search(heads)
+
+
+@settings(deadline=None, max_examples=200)
+@given(trees(), st.data())
+def test_distances_among_some_words_are_those_in_the_whole_tree(heads, data):
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(heads))] * 2)))
+    found = distances_within(np.array(heads, dtype=np.int64), start, stop)
+    assert found.tolist() == tree_distances(heads)[start:stop, start:stop].tolist()
+
+
+def test_distances_among_some_words_of_a_long_chain_take_little_memory():
+    found = distances_within(np.arange(1_000_000), 500_000, 500_020)
+    assert found.tolist() == np.abs(np.arange(20)[:, None] - np.arange(20)).tolist()
 
 
 @settings(deadline=None, max_examples=60)

@@ -8,6 +8,7 @@ What an encoder keeps of a text as a whole is averaged over its windows, by the 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -145,8 +146,7 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
     parts, summaries, node = list[Tensor](), list[Tensor](), False
     for group in _groups(plan):
         read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
-        trees = layout.trees
-        own = None if trees is None else [trees[t][w.start : w.stop, w.start : w.stop] for t, w in group]
+        own = partial(_tree_within, layout, group) if layout.parsed else None
         heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
         inner = Layout([w.stop - w.start for _, w in group], x.device, own, heads)
         found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
@@ -165,6 +165,14 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
     weights = torch.tensor(shares, dtype=summary.dtype, device=x.device)
     empty = summary.new_zeros((layout.texts, *summary.shape[1:]))
     return Encoded(tokens, empty.index_add(0, texts, summary * weights[:, None]), node)
+
+
+def _tree_within(
+    layout: Layout, group: list[tuple[int, Window]], number: int, start: int, stop: int
+) -> Tensor:
+    """The distances among some words of a window, in the tree of its text."""
+    text, window = group[number]
+    return layout.tree(text, window.start + start, window.start + stop)
 
 
 def _heads_within(heads: Tensor, window: Window) -> Tensor:

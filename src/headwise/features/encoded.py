@@ -1,6 +1,6 @@
 """What a model reads of texts: one record for each text, and batches of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headwise.features.bases.pieces import Pieces
-from headwise.features.syntax import Heads, tree_distances
+from headwise.features.syntax import Heads, distances_within
 from headwise.ragged import Layout, Ragged
 
 
@@ -75,11 +75,15 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
     return Batch(words, tuple(text.spelling for text in texts))
 
 
-def _parses(texts: Sequence[EncodedText]) -> tuple[list[Tensor] | None, list[Tensor] | None]:
+def _parses(
+    texts: Sequence[EncodedText],
+) -> tuple[Callable[[int, int, int], Tensor] | None, list[Tensor] | None]:
     """Tree distances and heads of texts, if all are parsed."""
     heads = [text.heads for text in texts if text.heads is not None]
     if not heads or len(heads) < len(texts):
         return None, None
-    return [torch.from_numpy(tree_distances(own)) for own in heads], [
-        torch.from_numpy(own) for own in heads
-    ]
+
+    def tree(text: int, start: int, stop: int) -> Tensor:
+        return torch.from_numpy(distances_within(heads[text], start, stop))
+
+    return tree, [torch.from_numpy(own) for own in heads]

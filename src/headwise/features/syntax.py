@@ -60,6 +60,28 @@ def tree_distances(heads: ArrayLike, words: int | None = None) -> NDArray[np.int
     return steps[rows[:, None], rows]
 
 
+def distances_within(heads: Heads, start: int, stop: int) -> NDArray[np.int16]:
+    """`tree_distances` among the words from `start` (from 0) to `stop` in the tree of all words, in the
+    memory that these take and those above them, up to the word that all of them are below."""
+    heads = np.asarray(heads, dtype=np.int64)
+    needed, own = np.arange(len(heads) + 1) == 0, np.arange(start, stop) + 1
+    rooted = top = 0
+    while len(own) and not top:
+        needed[own] = True
+        own = np.unique(heads[own - 1])
+        rooted |= own[0] == 0
+        own = own[~needed[own]]
+        top = own[0] if len(own) == 1 and not rooted else 0
+    needed[top] = True
+    number = needed.cumsum() - 1
+    among = number[heads[needed[1:]]]
+    if top:
+        among[number[top] - 1] = 0
+    steps = tree_distances(among)
+    rows = number[start + 1 : stop + 1] - 1
+    return steps[rows[:, None], rows]
+
+
 def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -> Heads:
     """The heads as an array, if they make a tree, or several.
 
