@@ -106,7 +106,8 @@ def holder(
         )
         made.append((flag.name, Annotated[flag.kind | None, shown], field(default=None)))
     kind = make_dataclass(name, made, frozen=True)
-    kind.__module__ = __name__  # cyclopts takes a class of the module "types" for a built-in
+    # cyclopts takes a class of the module "types" for a built-in; of one of ours it would read the source.
+    kind.__module__ = f"{__name__}.made"
     heading = Group(group, sort_key=order)
     return Annotated[kind | None, Parameter(name=prefix, group=heading, show_default=False)]
 
