@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from headwise.features.tokenize import get_tokenizer
-from headwise.features.vectors import WordVectors, load_vectors
+from headwise.features.vector_files import load_vectors
+from headwise.features.vectors import WordVectors
 from runs import DATA
 
 MOST_PIECES = 128

@@ -24,7 +24,8 @@ import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.features.vectors import WordVectors, load_vectors
+from headwise.features.vector_files import load_vectors
+from headwise.features.vectors import WordVectors
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe
 from headwise.train.loop import Report, TrainingInterrupted

@@ -26,7 +26,7 @@ from headwise.data.kinds import KINDS
 from headwise.data.parts import NAMES, Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
-from headwise.features.vectors import load_vectors
+from headwise.features.vector_files import load_vectors
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme

@@ -26,7 +26,7 @@ from headwise.data.options import SoftOptions
 from headwise.data.parts import Parts, read_parts
 from headwise.data.read import read_examples
 from headwise.data.split import SplitConfig
-from headwise.features.vectors import load_vectors
+from headwise.features.vector_files import load_vectors
 from headwise.pretrain.corpus import read_passages
 from inputs import PIECES, SEEDS, damaged, packed
 

@@ -18,7 +18,8 @@ from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
 from headwise.features.bases import AUTO, NONE, check_alone, choose_base
 from headwise.features.tokenize import get_tokenizer
-from headwise.features.vectors import WordVectors, load_vectors
+from headwise.features.vector_files import load_vectors
+from headwise.features.vectors import WordVectors
 from headwise.models.model_config import CONFIGS, ModelConfig, encoder_name
 from headwise.tasks import find_task
 from headwise.tasks.task import DEFAULT_ENCODER

@@ -14,7 +14,8 @@ from headwise.data.parts import Parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
-from headwise.features.vectors import Coverage, WordVectors, coverage, load_vectors, matrix_for
+from headwise.features.vector_files import load_vectors
+from headwise.features.vectors import Coverage, WordVectors, coverage, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.crossing import Crossed, cross
