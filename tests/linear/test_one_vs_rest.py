@@ -5,7 +5,7 @@ from scipy.sparse import csr_matrix
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from headwise.linear.one_vs_rest import fit_label_set_baseline, fit_label_set_expert, fit_one_vs_rest
+from headwise.linear.one_vs_rest import fit_label_set_baseline, fit_one_vs_rest
 from headwise.linear.svm import STRENGTHS
 
 NAMES = ["sun", "rain", "wind"]
@@ -59,13 +59,3 @@ def test_the_baseline_learns_words():
         fit_label_set_baseline((["", ""], np.eye(2, dtype=bool)), (["a"], np.eye(2, dtype=bool)[:1]))
         is None
     )
-
-
-def test_the_expert_learns_words():
-    numbers = {word: n for n, word in enumerate([None, *NAMES, *"abc"])}
-    parts = [data(200, 0), data(60, 1)]
-    coded = [([np.array([numbers[w] for w in t.split()]) for t in texts], own) for texts, own in parts]
-    expert = fit_label_set_expert(coded[0], coded[1])
-    assert expert is not None
-    assert ((expert(coded[1][0]) > 0) == parts[1][1]).mean() > 0.95
-    assert fit_label_set_expert(([np.zeros(2, np.int64)], np.ones((1, 1), bool)), coded[1]) is None

@@ -27,10 +27,12 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
-def test_the_words_of_any_text_have_what_its_features_say(classes, blocks):
+def test_the_words_of_any_text_have_what_its_features_say(classes, sets, blocks):
     targets = np.arange(len(TEXTS)) % 3 % classes
+    if sets:
+        targets = np.eye(classes, dtype=np.bool_)[targets]
     model = fit_linear(TEXTS, targets, classes, settings=LinearSettings(blocks=blocks)).model
     toward = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
@@ -57,7 +59,7 @@ def test_vectors():
     text = "red things"
     expected = model.scores([text], addends.sum(0, keepdims=True))[0] @ toward
     words = text_shares(model, text, toward).sum()
-    assert shares.sum() + mean + words + model.machine.bias @ column_of(toward) == pytest.approx(
+    assert shares.sum() + mean + words + model.machine.bias @ column_of(toward, model) == pytest.approx(
         expected, abs=1e-4
     )
 

@@ -11,25 +11,27 @@ TEXTS = [f"{word} text of number {n}" for n in range(30) for word in ("red", "gr
 VECTORS = np.random.default_rng(0).normal(size=(len(TEXTS), 5)).astype(np.float32)
 
 
-def fitted(classes: int, settings: LinearSettings, dense: bool = False):
+def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bool = False):
     targets = np.arange(len(TEXTS)) % 3 % classes
+    if sets:
+        targets = np.eye(classes, dtype=np.bool_)[targets]
     return fit_linear(TEXTS, targets, classes, dense=VECTORS if dense else None, settings=settings).model
 
 
-def empty(like: TextExpert) -> TextExpert:
-    return TextExpert(like.features, like.words, like.vectors, like.classes, like.tokenizer)
+def empty(like: TextExpert, sets: bool) -> TextExpert:
+    return TextExpert(like.features, like.words, like.vectors, like.classes, like.tokenizer, sets=sets)
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
 @pytest.mark.parametrize("dense", [0.0, 2.0])
-def test_says_what_the_model_says_also_when_it_was_saved(classes, blocks, dense):
-    model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0)
+def test_says_what_the_model_says_also_when_it_was_saved(classes, sets, blocks, dense):
+    model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0, sets)
     vectors = VECTORS if dense else None
     expert = TextExpert.of(model)
     scores = expert(TEXTS, vectors)
     np.testing.assert_allclose(scores, model.scores(TEXTS, vectors), atol=0.03)
-    loaded = empty(expert)
+    loaded = empty(expert, sets)
     loaded(["something that is asked before the weights are there"], VECTORS[:1])
     loaded.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(loaded(TEXTS, vectors), scores)

@@ -142,3 +142,32 @@ def test_hardly_anything_to_learn_from(texts):
     found = fit_linear(texts, np.arange(len(texts)), 2)
     assert found.model.scores(["one", ""]).shape == (2, 2)
     assert np.isfinite(found.oof_scores).all()
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+def test_label_sets_are_a_machine_a_label(labels):
+    texts, targets = corpus(4, texts=240)
+    sets = np.stack([targets == 0, targets % 2 == 0, targets > 1], axis=1)[:, :labels]
+    settings = LinearSettings(strength=1.0, ratios=False)
+    found = fit_linear(texts, sets, labels, settings=settings)
+    other, others = corpus(4, texts=300, seed=1)
+    scores = found.model.scores(other)
+    assert scores.shape == (300, labels)
+    assert found.oof_scores.shape == (240, labels)
+    assert found.cv_score == pytest.approx(((found.oof_scores > 0) == sets).mean())
+    assert (
+        (scores > 0) == np.stack([others == 0, others % 2 == 0, others > 1], axis=1)[:, :labels]
+    ).mean() > 0.9
+    for label in range(labels):
+        alone = fit_linear(texts, sets[:, label].astype(np.int64), 2, settings=settings)
+        margin = np.diff(alone.model.scores(other), axis=1)[:, 0]
+        assert np.corrcoef(margin, scores[:, label])[0, 1] > 0.999
+
+
+def test_settings_for_label_sets_are_chosen_and_weights_of_labels_count():
+    texts, targets = corpus(4, noise=0.3, texts=300)
+    sets = np.stack([targets == 0, targets > 1], axis=1)
+    plain, heavy = (
+        fit_linear(texts, sets, 2, class_weight=weight).model.scores(texts) for weight in (None, [8.0, 1.0])
+    )
+    assert (heavy[:, 0] > 0).mean() > (plain[:, 0] > 0).mean()

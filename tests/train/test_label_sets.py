@@ -8,6 +8,7 @@ from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.classify import ClassifierConfig
+from headwise.linear.text_fit import fit_linear
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
 from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
@@ -25,10 +26,12 @@ def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
     )
     model = LabelSetModel(config, Vocabulary.build([[own.text] for own in texts]), ["often", "rare"])
     found = []
-    monkeypatch.setattr(
-        "headwise.train.label_sets.fit_label_set_expert",
-        lambda *_, class_weights, **more: found.append(class_weights),
-    )
+
+    def fit(*given, class_weight, **more):
+        found.append(class_weight)
+        return fit_linear(*given, class_weight=class_weight, **more)
+
+    monkeypatch.setattr("headwise.train.label_sets.fit_linear", fit)
     part = texts, indicators(texts, model.labels)
     finish_label_sets(LabelSetObjective(model, part, part))
     weights = np.ones(2) if found[0] is None else found[0]

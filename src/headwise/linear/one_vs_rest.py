@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.features.ngrams import NgramVocabulary
-from headwise.linear.expert import LinearExpert
 from headwise.linear.svm import STRENGTHS
 from headwise.linear.tfidf import fit_tfidf
 from headwise.scores.thresholds import Targets, best_threshold, fit_thresholds
@@ -121,30 +119,3 @@ def fit_label_set_baseline(
     linear = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
     thresholds = fit_thresholds(linear.scores(dev_features), dev[1], min_texts)
     return LabelSetBaseline(vectorizer, linear, thresholds)
-
-
-def fit_label_set_expert(
-    train: tuple[Sequence[np.ndarray], Targets],
-    dev: tuple[Sequence[np.ndarray], Targets],
-    *,
-    max_features: int = 200_000,
-    class_weights: NDArray[np.float32] | None = None,
-) -> LinearExpert | None:
-    """The linear expert beside an encoder (see `headwise.linear.expert`), one SVM a label.
-
-    Args:
-        train: Word numbers of the texts, and labels.
-        dev: Likewise.
-        max_features: See `NgramVocabulary.build`.
-        class_weights: See `fit_one_vs_rest`.
-
-    Returns:
-        None where no text has a known word.
-    """
-    labels = train[1].shape[1]
-    vocabulary = NgramVocabulary.build(train[0], max_features=min(max_features, MOST_WEIGHTS // labels))
-    if len(vocabulary.keys) == 0:
-        return None
-    own = [(vocabulary.transform(texts), targets) for texts, targets in (train, dev)]
-    linear = fit_one_vs_rest(own[0], own[1], class_weights)
-    return LinearExpert.of(vocabulary, linear.weights, linear.bias)

@@ -45,7 +45,7 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
         else:
             codes, ends = hashing.codes_of([lowered])
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
-        worth = _worth(hashes, vocabulary.keys, vocabulary.idf, weights, column_of(toward))
+        worth = _worth(hashes, vocabulary.keys, vocabulary.idf, weights, column_of(toward, model))
         if name == "words":
             shares += _of_words_and_pairs(worth, len(spans))
         else:
@@ -65,13 +65,14 @@ def vector_shares(model: LinearModel, addends: NDArray, toward: Shares) -> tuple
     if model.scale is None:
         raise ValueError("this linear model reads no vectors")
     away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
-    line = model.machine.dense @ column_of(toward) * (model.scale.weight / max(np.linalg.norm(away), 1e-12))
+    line = model.machine.dense @ column_of(toward, model)
+    line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
     return addends @ line, -float(model.scale.mean @ line)
 
 
-def column_of(toward: Shares) -> Shares:
-    """What the columns of a machine count: of two labels only the second has one (see `both`)."""
-    return toward[1:] / 2 - toward[:1] / 2 if len(toward) == 2 else toward
+def column_of(toward: Shares, model: LinearModel) -> Shares:
+    """What the columns of a machine count, which may have only that of the second label (see `both`)."""
+    return toward[1:] / 2 - toward[:1] / 2 if len(model.machine.bias) < len(toward) else toward
 
 
 def number_shares(expert: LinearExpert, words: Numbers, toward: Shares) -> Shares:

@@ -27,6 +27,7 @@ class TextExpert(nn.Module):
         vectors: Numbers of the vectors of texts that it reads beside them; 0 if it reads none.
         classes: Number of labels.
         tokenizer: Finds the words.
+        sets: A text may have any number of the labels.
     """
 
     keys: Tensor
@@ -37,9 +38,11 @@ class TextExpert(nn.Module):
     mean: Tensor
     dense: Tensor
 
-    def __init__(self, features: int, words: int, vectors: int, classes: int, tokenizer: str):
+    def __init__(
+        self, features: int, words: int, vectors: int, classes: int, tokenizer: str, *, sets: bool = False
+    ):
         super().__init__()
-        columns = 1 if classes == 2 else classes
+        columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
@@ -57,7 +60,9 @@ class TextExpert(nn.Module):
         vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
         words = len(model.blocks["words"]) if "words" in model.blocks else 0
         vectors = 0 if model.scale is None else len(model.scale.mean)
-        expert = cls(sum(map(len, vocabularies)), words, vectors, model.classes, model.tokenizer)
+        sets = len(model.machine.bias) == model.classes
+        features = sum(map(len, vocabularies))
+        expert = cls(features, words, vectors, model.classes, model.tokenizer, sets=sets)
         weights = model.machine.weights
         steps = np.abs(weights).max(axis=1, initial=0) / np.float32(127)
         whole = np.rint(weights / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)

@@ -12,9 +12,11 @@ from headwise.linear.mixture import fit_mixture
 from headwise.linear.solver import Floats, Machine, Rows, solve
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
 from headwise.linear.text_model import DenseScale, LinearModel, beside, both, signs_of
+from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
 
-Targets = NDArray[np.int64] | NDArray[np.floating]
-"""Label numbers, `[texts]`, or probabilities, `[texts, classes]`."""
+Targets = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
+"""Label numbers, `[texts]`, or probabilities, `[texts, classes]`, or, of label sets, whether a text has
+each label, `[texts, classes]` bool."""
 
 MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
@@ -57,7 +59,7 @@ class LinearFit:
         oof_scores: For each text that is in a fold the calibrated logits of a model that was trained
             without its fold, `[texts, classes]`.
         settings: What was chosen.
-        cv_score: Accuracy of `oof_scores`.
+        cv_score: Accuracy of `oof_scores`; of label sets, the share of answers that are right.
     """
 
     model: LinearModel
@@ -88,11 +90,12 @@ def fit_linear(
 
     Args:
         texts: Training texts.
-        targets: Label numbers, or probabilities of labels (soft labels).
-        classes: Number of labels, two or more.
+        targets: Label numbers, or probabilities of labels (soft labels), or label sets.
+        classes: Number of labels, two or more; of label sets one or more.
         dense: Vectors of the texts, `[texts, size]`.
         sample_weight: How much each text counts, `[texts]`.
-        class_weight: How much the texts of each label count, `[classes]`.
+        class_weight: How much the texts of each label count, `[classes]`; of label sets, the texts with it
+            beside those without.
         tokenizer: Finds the words.
         max_features: Most words, word pairs and runs of characters; fewer where there are so many labels
             that the weights would take more than `MOST_BYTES`.
@@ -120,15 +123,18 @@ def fit_linear(
     if found is None:
         found = _out_of_fold(data, settings, parts)
     found = found[:judged]
-    mixture = fit_mixture([found], data.hard[:judged]) if len(parts) > 1 else None
-    factor = np.float32(mixture.weights[0]) if mixture else np.float32(1)
+    factor = np.float32(data.calibration(found, np.arange(judged))[0] if len(parts) > 1 else 1)
     machine = data.fit(settings, np.arange(len(texts)), seed)
     scaled = Machine(machine.weights * factor, machine.dense * factor, machine.bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     model = LinearModel(blocks, scaled, classes, tokenizer, scale)
-    accuracy = float(np.mean(found.argmax(axis=1) == data.hard[:judged])) if judged else 0.0
-    return LinearFit(model, found * factor, settings, accuracy)
+    right = (
+        (found > 0) == data.sets[:judged]
+        if data.sets is not None
+        else found.argmax(1) == data.hard[:judged]
+    )
+    return LinearFit(model, found * factor, settings, float(right.mean()) if right.size else 0.0)
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,9 @@ class _Data:
         dense: Vectors of length 1 about the mean, `[texts, size]`; the size may be 0.
         mean: Of the vectors as given.
         soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
-        hard: Numbers of the (likeliest) labels.
+        hard: Numbers of the (likeliest) labels; of label sets, of one of them.
+        sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
+        label_weights: Of label sets what a text with the label counts beside one without, `[classes]`.
         importance: How much each text counts, `[texts]`, 1 in the mean.
         classes: Number of labels.
         most: Features that a block may have.
@@ -151,6 +159,8 @@ class _Data:
     mean: Floats
     soft: Floats | None
     hard: NDArray[np.int64]
+    sets: NDArray[np.bool_] | None
+    label_weights: Floats
     importance: Floats
     classes: int
     most: int
@@ -158,7 +168,7 @@ class _Data:
 
     @property
     def columns(self) -> int:
-        return 1 if self.classes == 2 else self.classes
+        return 1 if self.classes == 2 and self.sets is None else self.classes
 
     @property
     def work(self) -> float:
@@ -181,6 +191,7 @@ class _Data:
             dense=self.dense[texts],
             soft=None if self.soft is None else self.soft[texts],
             hard=self.hard[texts],
+            sets=None if self.sets is None else self.sets[texts],
             importance=self.importance[texts],
             cache={},
         )
@@ -199,7 +210,11 @@ class _Data:
         """A machine that is trained on some texts."""
         rows = self.rows(settings).take(texts)
         importance = self.importance[texts, None]
-        if self.soft is None:
+        if self.sets is not None:
+            own = self.sets[texts]
+            signs = np.where(own, 1, -1).astype(np.int8)
+            costs = importance * np.where(own, self.label_weights, np.float32(1))
+        elif self.soft is None:
             signs = signs_of(self.hard[texts], self.classes)
             costs = importance
         else:  # each text once with the label and once without it, by the probabilities
@@ -215,6 +230,14 @@ class _Data:
         strength = np.float32(settings.strength)
         return solve(rows, signs, costs.astype(np.float32) * strength, ratios=ratios, seed=seed)
 
+    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
+        """What scores `[texts, classes]` are multiplied by to become logits, and their log loss."""
+        if self.sets is None:
+            mixture = fit_mixture([scores], self.hard[texts])
+            return mixture.weights[0], mixture.loss
+        factor = 1 / fit_binary_temperature(scores, self.sets[texts])
+        return factor, mean_binary_loss(scores * np.float32(factor), self.sets[texts])
+
 
 def _data(
     texts: Sequence[str],
@@ -226,17 +249,19 @@ def _data(
     tokenizer: str,
     max_features: int,
 ) -> _Data:
-    soft = targets.astype(np.float32) if targets.ndim == 2 else None
+    sets = targets.astype(np.bool_) if targets.dtype == np.bool_ else None
+    soft = targets.astype(np.float32) if targets.ndim == 2 and sets is None else None
     hard = targets.argmax(axis=1) if targets.ndim == 2 else targets.astype(np.int64)
     importance = (
         np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     )
-    if class_weight is not None:
+    label_weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
+    if class_weight is not None and sets is None:
         own = np.asarray(class_weight, dtype=np.float64)
         importance = importance * (own[hard] if soft is None else soft @ own)
     if importance.sum() > 0:
         importance = importance / importance.mean()
-    columns = 1 if classes == 2 else classes
+    columns = 1 if classes == 2 and sets is None else classes
     most = min(max_features, max(MOST_BYTES // (12 + columns), LEAST_FEATURES)) // 2
     names: tuple[Block, ...] = ("words", "characters")
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {
@@ -248,7 +273,8 @@ def _data(
     if dense is not None and len(texts):
         mean = np.asarray(dense, dtype=np.float64).mean(axis=0).astype(np.float32)
         vectors = DenseScale(mean, 1.0)(dense)
-    return _Data(blocks, vectors, mean, soft, hard, importance.astype(np.float32), classes, most)
+    weights = label_weights.astype(np.float32), importance.astype(np.float32)
+    return _Data(blocks, vectors, mean, soft, hard, sets, *weights, classes, most)
 
 
 def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
@@ -313,8 +339,7 @@ class _Comparison:
                 scores = np.zeros((len(every), self.data.classes), dtype=np.float32)
                 rows = self.data.rows(settings).take(self.held)
                 scores[self.held] = both(machine.scores(rows), self.data.classes)
-            mixture = fit_mixture([scores[self.held]], self.data.hard[self.held])
-            self.losses[settings] = mixture.loss
+            self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
         return self.losses[settings]
 
     def choose(self, start: LinearSettings) -> LinearSettings:

@@ -71,8 +71,8 @@ class LinearModel:
 
 
 def both(scores: Floats, classes: int) -> Floats:
-    """Scores of all labels; of two labels the machine has those of the second alone."""
-    return np.hstack([-scores, scores]) / np.float32(2) if classes == 2 else scores
+    """Scores of all labels; of two of which a text has one the machine has those of the second alone."""
+    return np.hstack([-scores, scores]) / np.float32(2) if scores.shape[1] < classes else scores
 
 
 def signs_of(targets: NDArray[np.int64], classes: int) -> NDArray[np.int8]:

@@ -43,6 +43,8 @@ class ExpertReader(Reader):
 
     EXPERT: ClassVar[type[LinearExpert]] = LinearExpert
     """The kind of expert that reads word numbers."""
+    SETS: ClassVar[bool] = False
+    """Whether a text may have any number of the labels."""
 
     temperature: float
     encoder_weight: float
@@ -57,7 +59,9 @@ class ExpertReader(Reader):
         if own.words or own.characters:
             tokenizer = self.config.words.tokenizer
             features = own.words + own.characters
-            self.expert = TextExpert(features, own.words, own.vectors, self.outputs, tokenizer)
+            self.expert = TextExpert(
+                features, own.words, own.vectors, self.outputs, tokenizer, sets=self.SETS
+            )
         elif own.features:
             self.expert = self.EXPERT(own.features, self.outputs)
         self.temperature, self.encoder_weight = 1.0, 1.0

@@ -47,6 +47,7 @@ class LabelSetModel(ExpertReader, TextReader):
         separator: What stands between labels where they are written in one cell.
     """
 
+    SETS = True
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0}
 
     def __init__(

@@ -20,11 +20,16 @@ from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
-from headwise.tasks.labels import LEAST, calibration_told, expert_told
+from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
 from headwise.tasks.task import Settings, Task, kept_base, names_of, new_text_model, text_defaults, where
 from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
-from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
+from headwise.train.label_sets import (
+    LabelSetObjective,
+    finish_label_sets,
+    finish_label_sets_again,
+    indicators,
+)
 from headwise.train.recipe import Recipe
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
@@ -49,7 +54,9 @@ class MultiLabel(Task):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return kept_base(super().defaults_with_base(settings, items), items)
+        settings = kept_base(super().defaults_with_base(settings, items), items)
+        settings["train"]["refit"] = items < 20_000
+        return settings
 
     def check(self, recipe: Recipe) -> None:
         if recipe.model.classifier.thresholds != "none":
@@ -74,6 +81,9 @@ class MultiLabel(Task):
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_label_sets(objective)
 
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        finish_label_sets_again(objective, finished)
+
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "f1"
 
@@ -83,7 +93,7 @@ class MultiLabel(Task):
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
             f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
         )
-        return [*expert_told(model), f"{calibration_told(fitted)} {thresholds}"]
+        return [*names_told(model), *expert_told(model), f"{calibration_told(fitted)} {thresholds}"]
 
     def judge(self, model: Any, items: Any) -> LabelSetEvaluation:
         return evaluate_label_sets(model, items, indicators(items, model.labels))

@@ -1,7 +1,6 @@
 """Training a classifier of texts, or of pairs of texts: from labels to a calibrated model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from headwise.scores.thresholds import fit_label_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
-from headwise.train.label_names import name_example, named_labels, names_tell, with_names
+from headwise.train.label_names import learn_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
@@ -63,25 +62,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         self._smoothing = settings.label_smoothing
         self.names = 0
         if isinstance(model, Model) and model.config.base.names:
-            self._learn_names(model)
-
-    def _learn_names(self, model: Model) -> None:
-        """Let the names of labels be training texts too, behind the others, if they tell these apart."""
-        words = named_labels(model.labels)
-        vectors = model.base_vectors(self.train_items) if words else None
-        if vectors is None:
-            return
-        numbers, targets = list(words), self.train_targets
-        items = model.encoded([name_example(model.features, text) for text in words.values()])
-        own = model.base_vectors(items)
-        if own is None or not names_tell(own, vectors, targets, numbers):
-            return
-        self.names = len(items)
-        self.train_items = [*self.train_items, *items]
-        self.train_targets, self.text_weights = with_names(
-            targets, self.text_weights, numbers, len(model.labels)
-        )
-        model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
+            learn_names(self)
 
     @property
     def train_labels(self) -> np.ndarray:

@@ -7,6 +7,8 @@ name is one more training text of its label, where names tell the training texts
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -42,19 +44,49 @@ def names_tell(names: np.ndarray, vectors: np.ndarray, targets: np.ndarray, numb
     Args:
         names: Vectors of the names, `[names, size]`, of length 1.
         vectors: Vectors of training texts, `[texts, size]`, of length 1.
-        targets: The number of the label of each text, `[texts]`, or probabilities, `[texts, classes]`.
+        targets: The number of the label of each text, `[texts]`, or probabilities, `[texts, classes]`, or
+            label sets, likewise but bool.
         numbers: Those of the labels that have a name.
     """
-    labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
-    named = np.isin(labels, numbers)
+    own = targets
+    if targets.dtype != np.bool_:
+        labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
+        own = labels[:, None] == np.array(numbers) if len(numbers) else np.zeros((0, 0), dtype=np.bool_)
+    else:
+        own = targets[:, numbers]
+    named = own.any(axis=1)
     if len(numbers) < 2 or not named.any():
         return False
-    wanted = np.searchsorted(numbers, labels[named])
-    guesses = (vectors[named] @ names.T).argmax(axis=1)
-    shares = [np.bincount(own, minlength=len(numbers)) / len(wanted) for own in (guesses, wanted)]
-    chance = float(shares[0] @ shares[1])
-    spread = np.sqrt(chance * (1 - chance) / len(wanted))
-    return float((guesses == wanted).mean()) > chance + _ENOUGH * spread
+    guesses, own = (vectors[named] @ names.T).argmax(axis=1), own[named]
+    chance = float(np.bincount(guesses, minlength=len(numbers)) / len(own) @ own.mean(axis=0))
+    spread = np.sqrt(chance * (1 - chance) / len(own))
+    return float(own[np.arange(len(own)), guesses].mean()) > chance + _ENOUGH * spread
+
+
+def learn_names(objective: Any) -> None:
+    """Let the names of labels be training texts too, behind the others, if they tell these apart.
+
+    Args:
+        objective: With `model`; its `train_items`, `train_targets` and `text_weights` are made longer, and
+            its `names` says by how many.
+    """
+    model, targets = objective.model, objective.train_targets
+    words = named_labels(model.labels)
+    vectors = model.base_vectors(objective.train_items) if words else None
+    if vectors is None:
+        return
+    numbers, items = (
+        list(words),
+        model.encoded([name_example(model.features, own) for own in words.values()]),
+    )
+    if not names_tell(model.base_vectors(items), vectors, targets, numbers):
+        return
+    objective.names = len(items)
+    objective.train_items = [*objective.train_items, *items]
+    objective.train_targets, objective.text_weights = with_names(
+        targets, objective.text_weights, numbers, len(model.labels)
+    )
+    model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
 
 
 def with_names(

@@ -1,9 +1,10 @@
 """Training a model of label sets: from labelled texts to a model with thresholds, and its scores on dev."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor
@@ -11,7 +12,9 @@ from torch import Tensor
 from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
-from headwise.linear.one_vs_rest import fit_label_set_expert
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import LinearFit, LinearSettings, fit_linear
+from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (
     binary_calibration_error,
@@ -23,6 +26,7 @@ from headwise.scores.calibrate import USUAL, cross_fitted_error
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
+from headwise.train.label_names import learn_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 from headwise.train.remember import remembered
@@ -45,6 +49,10 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
     ):
         super().__init__(model, train[0], dev[0])
         self.train_targets, self.dev_targets = train[1], dev[1]
+        self.names = 0
+        self.text_weights: NDArray[np.float32] | None = None
+        if model.config.base.names:
+            learn_names(self)
         settings = model.config.classifier
         counts = train[1].sum(0).tolist()
         self._weights = class_weights(settings.class_weights, model.labels, counts)
@@ -58,24 +66,42 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)].astype(np.float32))
         weights = None if self._weights is None else self._weights.to(self.model.device)
-        return label_set_loss(
+        losses = label_set_loss(
             self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
-        ).sum()
+        )
+        if self.text_weights is not None:
+            losses = losses * self.there(self.text_weights[list(texts)])
+        return losses.sum()
 
     def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return fit_probe(vectors, self.train_targets, len(self.model.labels), sets=True)
+        how = {"weights": self.text_weights, "always": self.names}
+        return fit_probe(vectors, self.train_targets, len(self.model.labels), sets=True, **how)
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets)
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What a second training takes over.
+
+    Attributes:
+        model: The first model.
+        settings: Of its expert, and what is added to the scores of this; None without one.
+    """
+
+    model: LabelSetModel
+    settings: LinearSettings | None = None
+    shift: NDArray[np.float32] | None = None
+
+
 def finish_label_sets(objective: LabelSetObjective) -> Finished:
     """Fit the linear expert, the temperature and the thresholds of a trained model on dev."""
     model, targets = objective.model, objective.dev_targets
-    encoder = model.outputs_of(objective.dev_items)
+    kept, encoder = _Kept(model), model.outputs_of(objective.dev_items)
     before = binary_calibration_error(model.probabilities(encoder), targets)
     if model.config.expert.kind == "linear":
-        add_expert(model, objective, encoder)
+        kept = add_expert(objective, encoder)
     if model.expert is None:
         model.temperature = fit_binary_temperature(encoder, targets)
     logits = model.logits(objective.dev_items)
@@ -92,36 +118,71 @@ def finish_label_sets(objective: LabelSetObjective) -> Finished:
         "mean_average_precision": scores.mean_average_precision,
         "loss": mean_binary_loss(logits / model.temperature, targets),
     }
-    return Finished(dev, (before, after))
+    return Finished(dev, (before, after), kept)
 
 
-def add_expert(model: LabelSetModel, objective: LabelSetObjective, logits: NDArray[np.float32]) -> None:
+def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) -> None:
+    """Give a model that was trained again, on all texts, an expert on these, and the weights, temperature
+    and thresholds of the first."""
+    model, former = objective.model, finished.kept.model
+    model.temperature, model.thresholds = former.temperature, former.thresholds
+    if former.expert is not None:
+        fitted = _fit_linear(objective, finished.kept.settings)
+        weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
+        model.add_expert(_shifted(fitted.model, finished.kept.shift), former.expert_weight, **weights)
+
+
+def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Kept:
     """Fit the linear expert on the training texts, and its weight and the temperature on dev.
 
     Args:
-        model: Trained; left without an expert where dev gives it no say.
-        objective: With the texts.
+        objective: With the texts and the trained model, which is left without an expert where dev gives
+            it no say.
         logits: The encoder's on dev.
     """
-    dev_words = model.expert_reads(objective.dev_items)
-    expert = remembered(
-        fit_label_set_expert,
-        (model.expert_reads(objective.train_items), objective.train_targets),
-        (dev_words, objective.dev_targets),
-        max_features=model.config.expert.max_features,
-        class_weights=objective.class_weights,
-    )
-    if expert is None:
-        return
-    diverged = fit_binary_temperature(logits, objective.dev_targets) > USUAL
+    model, targets = objective.model, objective.dev_targets
+    fitted = _fit_linear(objective)
+    if not any(map(len, fitted.model.blocks.values())):
+        return _Kept(model)
+    dev = objective.dev_items
+    scores = fitted.model.scores(_texts(dev), model.base_vectors(dev))
+    diverged = fit_binary_temperature(logits, targets) > USUAL
     if diverged:
         logits = np.zeros_like(logits)
-    temperature, weight, shift = fit_binary_mixture(logits, expert(dev_words), objective.dev_targets)
-    if weight > 0:
-        expert.bias += torch.from_numpy(shift)
-        says = [float(np.abs(own).mean()) for own in (logits, weight * expert(dev_words))]
-        model.add_expert(expert, weight, encoder_weight=float(not diverged), share=says[1] / sum(says))
-        model.temperature = temperature
+    temperature, weight, shift = fit_binary_mixture(logits, scores, targets)
+    if weight == 0:
+        return _Kept(model)
+    says = [float(np.abs(own).mean()) for own in (logits, weight * (scores + shift))]
+    expert = _shifted(fitted.model, shift)
+    model.add_expert(expert, weight, encoder_weight=float(not diverged), share=says[1] / sum(says))
+    model.temperature = temperature
+    return _Kept(model, fitted.settings, shift)
+
+
+def _texts(items: Sequence[Any]) -> list[str]:
+    return [item.text for item in items]
+
+
+def _shifted(model: LinearModel, shift: NDArray[np.float32]) -> TextExpert:
+    bias = model.machine.bias + shift
+    return TextExpert.of(replace(model, machine=replace(model.machine, bias=bias)))
+
+
+def _fit_linear(objective: LabelSetObjective, settings: LinearSettings | None = None) -> LinearFit:
+    model, items = objective.model, objective.train_items
+    return remembered(
+        fit_linear,
+        _texts(items),
+        objective.train_targets,
+        len(model.labels),
+        dense=model.base_vectors(items),
+        sample_weight=objective.text_weights,
+        class_weight=objective.class_weights,
+        tokenizer=model.config.words.tokenizer,
+        max_features=model.config.expert.max_features,
+        always=objective.names,
+        settings=settings,
+    )
 
 
 def indicators(examples: Sequence[Example], labels: Sequence[str]) -> NDArray[np.bool_]:
