@@ -158,7 +158,7 @@ def names_told(model: Any) -> list[str]:
     """Whether names of labels were training texts."""
     if not (named := model.config.base.named):
         return []
-    return [f"What {named} labels are called was learnt from like a text (--base.no-names leaves it out)."]
+    return [f"The names of {named} labels were training texts too (--base.no-names leaves them out)."]
 
 
 def expert_told(model: Any) -> list[str]:
