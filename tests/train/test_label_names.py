@@ -82,3 +82,11 @@ def test_a_probe_with_texts_in_no_fold_chooses_as_without_them_where_they_weigh_
         fit_probe(vectors, targets, 2), fit_probe(more, labels, 2, weights=weights, always=10), strict=True
     ):
         np.testing.assert_allclose(one, other, atol=2e-3)
+
+
+def test_names_tell_label_sets_apart_and_very_many_texts_are_looked_at_in_part() -> None:
+    names = unit(rng.normal(size=(4, 20)))
+    sets = rng.random((12_000, 5)) < 0.3
+    texts = unit(sets[:, 1:].astype(float) @ names + 0.5 * rng.normal(size=(12_000, 20)))
+    assert names_tell(names, texts, sets, [1, 2, 3, 4])
+    assert not names_tell(names, unit(rng.normal(size=texts.shape)), sets, [1, 2, 3, 4])

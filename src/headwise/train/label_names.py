@@ -19,6 +19,8 @@ WEIGHT = 2.0
 """What a name counts; texts count 1."""
 _ENOUGH = 3.0
 """Standard errors above chance by which names alone must tell the training texts apart."""
+_JUDGED = 5_000
+"""Training texts, about, on which that is found out."""
 _BETWEEN = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -48,14 +50,17 @@ def names_tell(names: np.ndarray, vectors: np.ndarray, targets: np.ndarray, numb
             label sets, likewise but bool.
         numbers: Those of the labels that have a name.
     """
-    own = targets
-    if targets.dtype != np.bool_:
-        labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
-        own = labels[:, None] == np.array(numbers) if len(numbers) else np.zeros((0, 0), dtype=np.bool_)
-    else:
+    if len(numbers) < 2:
+        return False
+    some = slice(None, None, len(vectors) // _JUDGED + 1)
+    vectors, targets = vectors[some], targets[some]
+    if targets.dtype == np.bool_:
         own = targets[:, numbers]
+    else:
+        labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
+        own = labels[:, None] == np.array(numbers)
     named = own.any(axis=1)
-    if len(numbers) < 2 or not named.any():
+    if not named.any():
         return False
     guesses, own = (vectors[named] @ names.T).argmax(axis=1), own[named]
     chance = float(np.bincount(guesses, minlength=len(numbers)) / len(own) @ own.mean(axis=0))
@@ -75,10 +80,10 @@ def learn_names(objective: Any) -> None:
     vectors = model.base_vectors(objective.train_items) if words else None
     if vectors is None:
         return
-    numbers, items = (
-        list(words),
-        model.encoded([name_example(model.features, own) for own in words.values()]),
-    )
+    learnt = _weight_of_labels(targets, objective.text_weights, len(model.labels)) > 0
+    words = {number: own for number, own in words.items() if learnt[number]}
+    numbers = list(words)
+    items = model.encoded([name_example(model.features, own) for own in words.values()])
     if not names_tell(model.base_vectors(items), vectors, targets, numbers):
         return
     objective.names = len(items)
@@ -87,6 +92,13 @@ def learn_names(objective: Any) -> None:
         targets, objective.text_weights, numbers, len(model.labels)
     )
     model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
+
+
+def _weight_of_labels(targets: np.ndarray, weights: np.ndarray | None, classes: int) -> np.ndarray:
+    """What the texts of each label weigh together, `[classes]`: one that counts nothing has no name."""
+    if targets.ndim == 1:
+        return np.bincount(targets, weights, minlength=classes)
+    return (targets if weights is None else targets * weights[:, None]).sum(axis=0)
 
 
 def with_names(
