@@ -29,7 +29,7 @@ COMMANDS = {
     "noise": "Rank the labels of a file that are likely to be wrong.",
     "priors": "List the priors of heads, or find those that suit a file.",
     "probe": "Show how far the heads of an encoder look.",
-    "heads": "Show what each attention head is worth, and leave out those worth nothing.",
+    "heads": "Show what each attention head is worth; leave out useless ones.",
     "bench": "Time an encoder on this machine, beside its matrix products.",
 }
 """The subcommands: each is the function of its name in the module of its name."""

@@ -33,7 +33,7 @@ def heads(
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Show what each attention head is worth, and leave out those worth nothing.
+    """Show what each attention head is worth; leave out useless ones.
 
     The model is judged on a file without each head in turn: what the head finds is taken for zeros.
     With --prune the heads that add nothing, by themselves and together, are removed with their weights.
