@@ -252,7 +252,8 @@ def test_flags_exist(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     for command in COMMANDS:
         main([command, "--help-all"])
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "benchmarks").glob("*.py"))
+    own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).glob("*.py")]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in own)
     known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {"--help", "--help-all"}
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
     assert used <= known
