@@ -239,4 +239,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if os.environ.get("OMP_NUM_THREADS") != "1":  # a fork waits for ever for the threads of its parent
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "OMP_NUM_THREADS": "1"})
     child() if sys.argv[1:2] == [CHILD] else main()
