@@ -18,3 +18,7 @@ gc.disable()  # what is imported and collected stays until the end: nobody need 
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # at the end it is looked through once, or libraries say that something leaks
