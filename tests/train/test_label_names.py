@@ -26,11 +26,18 @@ def unit(rows: np.ndarray) -> np.ndarray:
     ],
 )
 def test_names_are_taken_apart(label: str, words: str) -> None:
-    assert named_labels(["0", label]) == {1: words}
+    assert named_labels(["0", label], np.array([1])) == {1: words}
 
 
 def test_what_is_no_word_is_no_name() -> None:
-    assert named_labels(["0", "1.5", "A", "-", "", "__1__"]) == {}
+    assert named_labels(["0", "1.5", "A", "-", "", "__1__"], np.arange(6)) == {}
+
+
+def test_a_label_whose_texts_count_nothing_has_no_name() -> None:
+    weights = np.array([0.0, 2.0, 0.0])
+    assert named_labels(["good", "bad"], np.array([0, 1, 0]), weights) == {1: "bad"}
+    assert named_labels(["good", "bad"], np.eye(2)[[0, 1, 0]], weights) == {1: "bad"}
+    assert named_labels(["good", "bad"], np.array([[False, True]])) == {1: "bad"}
 
 
 def test_names_tell_texts_apart() -> None:

@@ -31,7 +31,7 @@ def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
         found.append(class_weight)
         return fit_linear(*given, class_weight=class_weight, **more)
 
-    monkeypatch.setattr("headwise.train.label_sets.fit_linear", fit)
+    monkeypatch.setattr("headwise.train.label_expert.fit_linear", fit)
     part = texts, indicators(texts, model.labels)
     finish_label_sets(LabelSetObjective(model, part, part))
     weights = np.ones(2) if found[0] is None else found[0]

@@ -57,7 +57,7 @@ class EncoderTeacher:
         texts, classes = [item.text for item in items], len(labels)
         soft, weights = shares_of(items, labels), weights_of(items)
         targets = targets_of(items, labels) if soft is None else soft
-        vectors, names = self.vectors(texts), named_labels(labels)
+        vectors, names = self.vectors(texts), named_labels(labels, targets, weights)
         of_names = self.vectors(list(names.values())) if names else vectors[:0]
         always = 0
         if names_tell(of_names, vectors, targets, list(names)):

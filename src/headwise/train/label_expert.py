@@ -14,6 +14,7 @@ from headwise.train.remember import remembered
 
 if TYPE_CHECKING:
     from headwise.train.classification import ClassificationObjective
+    from headwise.train.label_sets import LabelSetObjective
 
 
 def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> LinearSettings | None:
@@ -44,7 +45,7 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
         The logits of these texts by the mixture; None where the expert has no say.
     """
     held, weights = crossed.held, objective.text_weights
-    fitted = _text_fit(objective)
+    fitted = fit_texts(objective)
     expert = TextExpert.of(fitted.model)
     if not expert.features:
         return None
@@ -94,12 +95,16 @@ def _text_expert(
 ) -> tuple[TextExpert | None, LinearSettings]:
     """A linear model of words, characters and the vectors of a base, and its settings; no model where the
     texts have no words."""
-    fitted = _text_fit(objective, settings)
+    fitted = fit_texts(objective, settings)
     expert = TextExpert.of(fitted.model)
     return expert if expert.features else None, fitted.settings
 
 
-def _text_fit(objective: "ClassificationObjective", settings: LinearSettings | None = None) -> LinearFit:
+def fit_texts(
+    objective: "ClassificationObjective | LabelSetObjective", settings: LinearSettings | None = None
+) -> LinearFit:
+    """A linear model of the training texts, of labels or of label sets, with these settings or with those
+    that it chooses."""
     model = objective.model
     items = list[Any](objective.train_items)
     return remembered(

@@ -25,12 +25,25 @@ _BETWEEN = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
-def named_labels(labels: Sequence[str]) -> dict[int, str]:
-    """The number of each label whose name has a word, and the words: `card_arrival` is `card arrival`."""
+def named_labels(
+    labels: Sequence[str], targets: np.ndarray, weights: np.ndarray | None = None
+) -> dict[int, str]:
+    """The number of each label whose name has a word, and the words: `card_arrival` is `card arrival`. A
+    label whose texts count nothing, all together, has no name.
+
+    Args:
+        labels: All labels.
+        targets: Of the texts, see `names_tell`.
+        weights: How much each text counts, `[texts]`.
+    """
+    if targets.ndim == 1:
+        counts = np.bincount(targets, weights, minlength=len(labels))
+    else:
+        counts = (targets if weights is None else targets * weights[:, None]).sum(axis=0)
     return {
         number: " ".join(_BETWEEN.sub(" ", label).split())
         for number, label in enumerate(labels)
-        if _WORD.search(label)
+        if counts[number] > 0 and _WORD.search(label)
     }
 
 
@@ -76,12 +89,10 @@ def learn_names(objective: Any) -> None:
             its `names` says by how many.
     """
     model, targets = objective.model, objective.train_targets
-    words = named_labels(model.labels)
+    words = named_labels(model.labels, targets, objective.text_weights)
     vectors = model.base_vectors(objective.train_items) if words else None
     if vectors is None:
         return
-    learnt = _weight_of_labels(targets, objective.text_weights, len(model.labels)) > 0
-    words = {number: own for number, own in words.items() if learnt[number]}
     numbers = list(words)
     items = model.encoded([name_example(model.features, own) for own in words.values()])
     if not names_tell(model.base_vectors(items), vectors, targets, numbers):
@@ -92,13 +103,6 @@ def learn_names(objective: Any) -> None:
         targets, objective.text_weights, numbers, len(model.labels)
     )
     model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
-
-
-def _weight_of_labels(targets: np.ndarray, weights: np.ndarray | None, classes: int) -> np.ndarray:
-    """What the texts of each label weigh together, `[classes]`: one that counts nothing has no name."""
-    if targets.ndim == 1:
-        return np.bincount(targets, weights, minlength=classes)
-    return (targets if weights is None else targets * weights[:, None]).sum(axis=0)
 
 
 def with_names(

@@ -13,7 +13,7 @@ from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearFit, LinearSettings, fit_linear
+from headwise.linear.text_fit import LinearSettings
 from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (
@@ -26,10 +26,10 @@ from headwise.scores.calibrate import USUAL, cross_fitted_error
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
 from headwise.train.fitted import Finished
+from headwise.train.label_expert import fit_texts
 from headwise.train.label_names import learn_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
-from headwise.train.remember import remembered
 
 
 class LabelSetObjective(ReaderObjective[LabelSetModel]):
@@ -127,7 +127,7 @@ def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) ->
     model, former = objective.model, finished.kept.model
     model.temperature, model.thresholds = former.temperature, former.thresholds
     if former.expert is not None:
-        fitted = _fit_linear(objective, finished.kept.settings)
+        fitted = fit_texts(objective, finished.kept.settings)
         weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
         model.add_expert(_shifted(fitted.model, finished.kept.shift), former.expert_weight, **weights)
 
@@ -141,11 +141,11 @@ def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Ke
         logits: The encoder's on dev.
     """
     model, targets = objective.model, objective.dev_targets
-    fitted = _fit_linear(objective)
+    fitted = fit_texts(objective)
     if not any(map(len, fitted.model.blocks.values())):
         return _Kept(model)
-    dev = objective.dev_items
-    scores = fitted.model.scores(_texts(dev), model.base_vectors(dev))
+    dev = list[Any](objective.dev_items)
+    scores = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
     diverged = fit_binary_temperature(logits, targets) > USUAL
     if diverged:
         logits = np.zeros_like(logits)
@@ -159,30 +159,9 @@ def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Ke
     return _Kept(model, fitted.settings, shift)
 
 
-def _texts(items: Sequence[Any]) -> list[str]:
-    return [item.text for item in items]
-
-
 def _shifted(model: LinearModel, shift: NDArray[np.float32]) -> TextExpert:
     bias = model.machine.bias + shift
     return TextExpert.of(replace(model, machine=replace(model.machine, bias=bias)))
-
-
-def _fit_linear(objective: LabelSetObjective, settings: LinearSettings | None = None) -> LinearFit:
-    model, items = objective.model, objective.train_items
-    return remembered(
-        fit_linear,
-        _texts(items),
-        objective.train_targets,
-        len(model.labels),
-        dense=model.base_vectors(items),
-        sample_weight=objective.text_weights,
-        class_weight=objective.class_weights,
-        tokenizer=model.config.words.tokenizer,
-        max_features=model.config.expert.max_features,
-        always=objective.names,
-        settings=settings,
-    )
 
 
 def indicators(examples: Sequence[Example], labels: Sequence[str]) -> NDArray[np.bool_]:
