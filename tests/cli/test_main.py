@@ -10,11 +10,10 @@ from headwise import __version__
 from headwise.cli import COMMANDS, main
 
 FRESH = """
-import sys, time
+import sys
 from headwise.cli import main
 code = main({arguments!r})
 assert "torch" not in sys.modules, "torch was imported"
-assert time.process_time() < 1, time.process_time()
 sys.exit(code)
 """
 
@@ -30,7 +29,7 @@ for line in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["doctor", "--help"], ["trian"]])
-def test_starts_fast_and_without_torch(arguments):
+def test_starts_without_torch(arguments):
     command = [sys.executable, "-c", FRESH.format(arguments=arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == (2 if arguments == ["trian"] else 0), done.stderr
