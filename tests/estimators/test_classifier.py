@@ -56,6 +56,14 @@ def test_probabilities_are_in_the_order_of_the_classes(fitted):
     assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X)).all()
 
 
+def test_a_notebook_shows_what_was_fitted(fitted):
+    shown = fitted._repr_mimebundle_()["text/html"]
+    assert "bad, good, odd" in shown
+    assert "accuracy on dev" in shown
+    assert "<script" not in shown
+    assert "bad, good, odd" not in tiny()._repr_mimebundle_()["text/html"]
+
+
 @pytest.mark.parametrize("names", [(9, 10, 2), ("9", "10", "2"), (2.0, 10.0, 9.0)])
 def test_labels_that_the_model_orders_otherwise(names, tmp_path):
     """The model sorts 2, 9, 10 by value; NumPy sorts texts by alphabet. Types come back from the folder."""

@@ -21,6 +21,7 @@ from headwise.errors import ConfigError
 from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
 from headwise.report.explanation import Explanation
 from headwise.store import load_model, read_info, save_model
+from headwise.store.shown import model_html
 from headwise.tasks import find_task
 from headwise.train.fit import fit
 from headwise.train.loop import TrainingInterrupted
@@ -97,6 +98,10 @@ class TextEstimator(BaseEstimator):
         loaded = cls()
         loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
         return loaded
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: of a fitted estimator the model, else the parameters."""
+        return model_html(self.model_, self._info) if hasattr(self, "model_") else super()._html_repr()
 
     def explain(self, X: Any) -> list[Explanation]:
         """Which words made the model say what it says of texts (or pairs): one explanation for each, or for

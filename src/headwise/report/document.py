@@ -93,8 +93,9 @@ def document(own: Material) -> Page:
 
 
 def piece(own: Material) -> str:
-    """The scores alone, as a notebook shows them."""
-    body = _scores(own) + _labels(own) + _confusions(own)
+    """What the model is and its scores alone, as a notebook shows them."""
+    head = f"<h3>{escaped(own.title)}</h3>" if own.title else ""
+    body = head + _facts(own) + _scores(own) + _labels(own) + _confusions(own)
     return page("", body, style=plots.STYLE + heatmap.STYLE + _STYLE, whole=False)
 
 
@@ -317,14 +318,18 @@ def _data(own: Material) -> str:
     return "".join(pieces)
 
 
-def _made(own: Material) -> str:
+def _facts(own: Material) -> str:
     rows = [[escaped(name), escaped(value)] for name, value in own.facts]
+    return table(["", ""], rows) if rows else ""
+
+
+def _made(own: Material) -> str:
     found = "".join(
         f"<details><summary>{escaped(name)}</summary><pre>{escaped(_indented(value))}</pre></details>"
         for name, value in own.made.items()
         if value
     )
-    return (table(["", ""], rows) if rows else "") + found
+    return _facts(own) + found
 
 
 _indented = partial(dumps, indent=1, ensure_ascii=False)

@@ -25,6 +25,15 @@ class Rival:
         return {"name": self.name, **self.scores, "difference": self.difference}
 
     @classmethod
+    def all_of(cls, metrics: Mapping[str, Any]) -> "dict[str, Rival]":
+        """Those in the metrics of a model folder, by their keys, the baseline last."""
+        return {
+            name: cls.from_json(own)
+            for name, own in sorted(metrics.items(), key=lambda pair: (pair[0] == "baseline", pair[0]))
+            if isinstance(own, Mapping) and isinstance(own.get("name"), str)
+        }
+
+    @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Rival":
         """The inverse of `to_json`; nothing is believed of it."""
         scores = {name: value for name, value in data.items() if name not in ("name", "difference")}

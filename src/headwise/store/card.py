@@ -54,7 +54,7 @@ def _summary(model: Any, task: Task, dtype: str) -> str:
     rows = [
         ("Task", task.purpose),
         *([("Labels", f"{len(_names(model))}")] if _names(model) else []),
-        *_reads(model),
+        *reads(model),
         ("Parameters", f"{parameters:,} ({escape(dtype)})"),
     ]
     if "temperature" in model.FACTORS:
@@ -62,8 +62,8 @@ def _summary(model: Any, task: Task, dtype: str) -> str:
     return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
 
 
-def _reads(model: Any) -> list[tuple[str, str]]:
-    """What the model reads, and with what."""
+def reads(model: Any) -> list[tuple[str, str]]:
+    """What a model reads, and with what: names and values."""
     if isinstance(model, BagModel):
         return [
             ("Model of sets", escape(model.config.bags.model)),

@@ -7,7 +7,9 @@ Nothing in the folder is run, and nothing is believed before it is checked: the 
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,19 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
         factors[name] = _label_factors(fitted, name, low, at, len(outputs["labels"]))
     for name, factor in factors.items():
         setattr(model, name, factor)
+    model._repr_html_ = partial(_shown, model, files)
     return model.eval().to(device)
+
+
+def _shown(model: Any, files: "_Folder") -> str:
+    """A loaded model in a notebook; of a folder that has changed since, without its scores."""
+    from headwise.store.shown import model_html  # which few need
+
+    info = {}
+    for name in (DATA, METRICS):
+        with suppress(StoreError):
+            info[name.removesuffix(".json")] = files.json(name)
+    return model_html(model, info)
 
 
 def read_info(folder: Path | str) -> dict[str, Any]:

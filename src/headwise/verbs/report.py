@@ -120,11 +120,7 @@ def report_model(
         judged: The model on items; None where there are none.
     """
     metrics, many = info["metrics"], task.kind.nouns.many
-    named = {
-        name: Rival.from_json(own)
-        for name, own in metrics.items()
-        if isinstance(own, Mapping) and isinstance(own.get("name"), str)
-    }
+    named = Rival.all_of(metrics)
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
@@ -144,7 +140,7 @@ def report_model(
             on=on,
             sheet=sheet,
             scores=scores,
-            rivals=[own for _, own in sorted(named.items(), key=lambda pair: pair[0] == "baseline")],
+            rivals=list(named.values()),
             remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
             data=info["data"],
             history=history if isinstance(history, list) else [],
