@@ -320,7 +320,7 @@ def _data(own: Material) -> str:
 
 def _facts(own: Material) -> str:
     rows = [[escaped(name), escaped(value)] for name, value in own.facts]
-    return table(["", ""], rows) if rows else ""
+    return f'<div class="hw-facts">{table(["", ""], rows)}</div>' if rows else ""
 
 
 def _made(own: Material) -> str:
@@ -340,13 +340,14 @@ _STYLE = """\
 .hw table { border-collapse: collapse; margin: .5rem 0; }
 .hw th, .hw td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left;
   vertical-align: top; font-variant-numeric: tabular-nums; }
-.hw td { white-space: nowrap; } .hw th { font-weight: 600; } .hw small { color: var(--soft); }
+.hw td { white-space: nowrap; } .hw .hw-facts td { overflow-wrap: anywhere; white-space: normal; }
+.hw th { font-weight: 600; } .hw small { color: var(--soft); }
 .hw-wide { overflow-x: auto; max-width: 100%; }
 .hw figure { margin: .5rem 0; } .hw figcaption { color: var(--soft); font-size: .85rem; }
 .hw-two { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
 .hw-two > *, .hw-filter > *, .hw header > * { max-width: 100%; min-width: 0; }
-.hw-range { display: block; height: 1.2em; width: 14em; }
+.hw-range { display: block; height: 1.2em; width: min(14em, 35vw); }
 .hw-range line { stroke: var(--soft); vector-effect: non-scaling-stroke; stroke-width: 2; }
 .hw-range rect { fill: rgb(var(--for)); }
 .hw-cell { display: block; min-width: 2em; padding: 0 .25em; text-decoration: none; }

@@ -39,17 +39,19 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
     size = sum(own.numel() * own.element_size() for own in tensors) / 1e6
     facts = [
         *([(f"{len(names):,} {each.title}s", some)] if each and names else []),
-        *reads(model),
+        *((name.lower(), value) for name, value in reads(model)),
         *([(sheet.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
     ]
     speed = lookup(metrics, "teaching.texts_per_second.model")
     if is_number(speed):
         facts.append(("speed", f"{speed:,.0f} {sheet.of} a second when it was trained"))
-    rivals = list(Rival.all_of(metrics).values()) if part == "test" else []
+    baseline = Rival.all_of(metrics).get("baseline")
     headline = replace(sheet.headline, title=f"{sheet.headline.title} on {part}")
     small = replace(sheet, lines=(headline,), each=None)
-    return piece(Material(f"A headwise {task.title}", "", small, scores, rivals, facts=facts))
+    return piece(
+        Material(f"A headwise {task.title}", "", small, scores, [baseline] if baseline else [], facts=facts)
+    )
 
 
 def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
