@@ -110,6 +110,8 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
         out.print(Text(f"{line}  {visible(own.head)}", style="bold"))
         for text in _marked(own):
             out.print(Padding(text, (0, 0, 0, 2)))
+        if own.tail:
+            out.print(Padding(Text(visible(own.tail)), (0, 0, 0, 2)))
         for title, words in (("for", own.first(5)), ("against", own.against(3))):
             if words:
                 each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)

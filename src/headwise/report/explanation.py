@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from headwise.report.page import escaped, page
+from headwise.report.removal import Say, with_removal
 from headwise.report.shares import divide
 from headwise.scores.thresholds import decide
 
@@ -51,6 +52,8 @@ class Explanation:
         words: What each word adds, in the order of the text.
         about: The characters of what is explained, its first and the one after its last; None where that is
             the whole item.
+        without: The few words without which least is left, tried in earnest (`headwise.report.removal`).
+        left: The probability of what is said, or the number, without them; None where nothing was tried.
     """
 
     item: int
@@ -61,6 +64,8 @@ class Explanation:
     rest: float
     words: tuple[WordShare, ...]
     about: tuple[int, int] | None = None
+    without: tuple[str, ...] = ()
+    left: float | None = None
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
         """The words that speak for it most, each with all places where it stands, and what they add."""
@@ -84,6 +89,14 @@ class Explanation:
         chance = "" if self.probability is None else f" {100 * self.probability:.1f} %"
         return f"{self.said}{about}{chance}"
 
+    @property
+    def tail(self) -> str:
+        """What is left without a few words; "" where that was not tried."""
+        if self.left is None:
+            return ""
+        left = f"{self.left:.4g}" if self.probability is None else f"{100 * self.left:.1f} %"
+        return f"without {', '.join(self.without)}: {left}"
+
     def strengths(self) -> list[float]:
         """How strongly each word is marked, from -1 to 1, where 1 is the strongest of the text."""
         most = max((abs(own.share) for own in self.words), default=0.0) or 1.0
@@ -97,6 +110,7 @@ class Explanation:
             "said": self.said,
             **({} if self.about is None else dict(zip(("start", "end"), self.about, strict=True))),
             **({} if self.probability is None else {"probability": self.probability}),
+            **({} if self.left is None else {"without": list(self.without), "left": self.left}),
             "margin": self.margin,
             "rest": self.rest,
             "words": [
@@ -122,7 +136,8 @@ class Explanation:
                     pieces += [escaped(text[last : own.start]), _marked(own, strength)]
                     last = own.end
             texts.append(f'<p class="hw-text">{"".join(pieces)}{escaped(text[last:])}</p>')
-        return f'<article class="hw-why"><h3>{escaped(self.head)}</h3>{"".join(texts)}</article>'
+        tail = f'<p class="hw-note">{escaped(self.tail)}</p>' if self.tail else ""
+        return f'<article class="hw-why"><h3>{escaped(self.head)}</h3>{"".join(texts)}{tail}</article>'
 
     def _repr_html_(self) -> str:
         return page("", self.to_html(), whole=False)
@@ -152,7 +167,10 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     chances = np.exp(log_softmax(logits, axis=1))[rows, chosen]
     margins = (toward * logits).sum(axis=1)
     said = [model.labels[number] for number in chosen.tolist()]
-    return _explained(model, encoded, rows, said, chances.tolist(), margins, toward / model.temperature)
+    toward /= model.temperature
+    return _explained(
+        model, encoded, rows, said, chances.tolist(), margins, toward, _probabilities(model, chosen)
+    )
 
 
 def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
@@ -168,8 +186,24 @@ def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     said = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
     return _explained(
-        model, [encoded[item] for item in items.tolist()], items, said, chances, margins, toward
+        model,
+        [encoded[item] for item in items.tolist()],
+        items,
+        said,
+        chances,
+        margins,
+        toward,
+        _probabilities(model, labels),
     )
+
+
+def _probabilities(model: Any, labels: np.ndarray) -> Say:
+    """Of the label that each explanation is of."""
+
+    def say(encoded: Sequence[Any], numbers: np.ndarray) -> np.ndarray:
+        return model.probabilities(model.logits(encoded))[np.arange(len(numbers)), labels[numbers]]
+
+    return say
 
 
 def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
@@ -178,7 +212,8 @@ def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     toward = np.full((len(numbers), 1), model.scale.deviation)
     said = [f"{number:.4g}" for number in numbers]
     away, items = numbers - model.scale.mean, np.arange(len(numbers))
-    return _explained(model, encoded, items, said, [None] * len(said), away, toward)
+    say: Say = lambda encoded, _: model.scores(encoded)  # noqa: E731
+    return _explained(model, encoded, items, said, [None] * len(said), away, toward, say)
 
 
 def _explained(
@@ -189,6 +224,7 @@ def _explained(
     chances: Sequence[float | None],
     margins: np.ndarray,
     toward: np.ndarray,
+    say: Say,
 ) -> list[Explanation]:
     cut, found = model.features.tokenizer.spans, []
     for number, parts in enumerate(divide(model, encoded, toward)):
@@ -206,4 +242,4 @@ def _explained(
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
         found.append(Explanation(item, texts, said[number], chance, margin, rest, tuple(words)))
-    return found
+    return with_removal(model, found, say)

@@ -19,6 +19,7 @@ _STYLE = """\
   text-decoration: underline; text-decoration-thickness: calc(3px * var(--s)); text-underline-offset: 3px; }
 .hw-against { background: rgb(var(--against) / calc(.1 + .5 * var(--s)));
   text-decoration: underline dotted; }
+.hw-note { color: var(--soft); margin: .25rem 0; }
 .hw-why { border-top: 1px solid var(--line); }
 """
 _PAGE_STYLE = """\

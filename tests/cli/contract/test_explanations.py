@@ -8,6 +8,7 @@ import pytest
 
 from headwise.data.sentence import Tagged
 from headwise.report.explanation import explain_labels
+from headwise.report.removal import without
 from headwise.report.tag_explanation import explain_tags
 from headwise.store import load_model
 
@@ -70,6 +71,8 @@ def test_what_belongs_to_no_word_is_known(trained_of):
         others = np.delete(probabilities, chosen) / (1 - probabilities[chosen])
         logits = model.logits([text])[0] / model.temperature
         assert found.said == model.labels[chosen]
+        left = model.predict_proba([without(found, found.without)])[0, chosen]
+        assert found.left == pytest.approx(left, abs=1e-6)
         assert found.margin == pytest.approx(logits[chosen] - others @ np.delete(logits, chosen), abs=1e-5)
         assert found.probability == pytest.approx(1 / (1 + np.exp(-found.margin)), abs=1e-5)  # two labels
 

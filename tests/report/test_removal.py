@@ -1,0 +1,55 @@
+"""Words are removed in earnest: what is told is what the model says of the text without them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from headwise.report.explanation import Explanation, WordShare
+from headwise.report.removal import with_removal, without
+
+
+def of(*texts: str) -> Explanation:
+    """An explanation of texts of one-letter words, in which letters that come first count most."""
+    words = tuple(
+        WordShare(word, place, place + 1, 26.0 - (ord(word) - ord("a")), {}, side)
+        for side, text in enumerate(texts)
+        for place, word in enumerate(text)
+        if word != " "
+    )
+    return Explanation(0, texts, "x", 0.9, 1.0, 0.0, words)
+
+
+MODEL = SimpleNamespace(features=SimpleNamespace(trees="none"), encoded=list)
+
+
+def test_the_set_that_leaves_least_is_told():
+    """`b` says again what `a` has said, so that both are worth no more than one: all goes with a, c, d."""
+    worth = {"b": 0.0, "a": 0.2, "c": 0.3, "d": 0.3, "e": 0.0}
+
+    def say(texts, numbers):
+        assert set(numbers) == {0}
+        return np.array([0.1 + sum(worth[word] for word in text.split()) for text in texts])
+
+    (found,) = with_removal(MODEL, [of("a b c d e a")], say)
+    assert found.without == ("a", "c", "d")
+    assert found.left == say([without(found, found.without)], [0])[0]
+    assert without(found, found.without).split() == ["b", "e"]
+    assert found.tail == "without a, c, d: 10.0 %"
+    assert found.to_json()["without"] == ["a", "c", "d"]
+    assert "without a, c, d" in found.to_html()
+
+
+def test_few_words_are_all_removed_and_both_texts_of_a_pair_lose_them():
+    pair = of("a b", "b a a")
+    (found,) = with_removal(MODEL, [pair], lambda items, _: np.array([len(items[0][0].strip())]))
+    assert (found.without, found.left) == (("a", "b"), 0)
+    assert without(pair, ("a",)) == (" b", "b  ")
+
+
+def test_nothing_is_told_where_nothing_can_be_removed():
+    empty = Explanation(0, ("",), "x", 0.5, 0.0, 0.0, ())
+    assert with_removal(MODEL, [empty, empty], lambda *_: np.zeros(0)) == [empty, empty]
+    trees = SimpleNamespace(features=SimpleNamespace(trees="error"), encoded=list)
+    assert with_removal(trees, [of("a b")], lambda *_: np.zeros(1))[0].left is None
+    (found, same) = with_removal(MODEL, [of("a b"), empty], lambda items, _: np.zeros(len(items)))
+    assert (found.left, same.left, same.tail) == (0.0, None, "")
