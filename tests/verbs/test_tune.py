@@ -10,6 +10,7 @@ import pytest
 
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.recipe import build_recipe
+from headwise.tasks import find_task
 from headwise.verbs import tune
 from headwise.verbs.spaces import DEFAULTS, OWN, priors_space
 from headwise.verbs.trials import Trials
@@ -95,11 +96,35 @@ def test_no_time(texts, tmp_path):
         tune_file(texts, tmp_path, settings=[SMALL], minutes=0)
 
 
-def test_what_is_not_compared_item_by_item(tmp_path):
-    file = tmp_path / "plain.txt"
+@pytest.mark.parametrize("unit", ["characters", "words"])
+def test_language_models_are_judged_on_the_end_of_the_text(unit, tmp_path):
+    file, folder = tmp_path / "plain.txt", tmp_path / "runs"
     file.write_text("to be or not to be, that is the question\n" * 60)
-    with pytest.raises(ConfigError, match="not searched"):
-        tune_file(str(file), tmp_path, settings=[{"model": {"task": "language-model"}}])
+    own = {"unit": unit, "context": 32}
+    tiny = {"width": 8, "heads": 2, "head_size": 4, "layers": 1}
+    settings = [
+        {"model": {"task": "language-model"}, "language": own, "encoder": tiny, "train": {"epochs": 1}}
+    ]
+    changes = {
+        DEFAULTS: {},
+        "slow": {"train": {"learning_rate": 1e-9}},
+        "rate": {"train": {"learning_rate": 0.1}},
+    }
+    found = tune_file(str(file), folder, seeds=2, settings=settings, space=lambda _: changes)
+    assert [own.name for own in found.tried] == ["rate", DEFAULTS, "slow"]
+    for own in found.tried:  # bits of the whole; the mean loss is that of stretches of nearly one size
+        assert own.score == pytest.approx(own.loss / np.log(2), rel=1e-2)
+    assert found.confirmed.loss > 0
+    assert found.confirmed.items == found.tried[0].gain.items > 50
+    assert found.sheet.headline.title == f"bits per {unit[:-1]}"
+    with pytest.raises(ConfigError, match="look to both sides"):
+        tune_file(str(file), tmp_path / "priors", settings=settings, space=priors_space)
+
+
+def test_fewer_items_have_shorter_epochs():
+    recipe = build_recipe({"model": {"task": "language-model"}, "language": {"windows": 100}})
+    shorter = find_task("language-model").with_share(recipe, 0.125)
+    assert shorter.model.language.windows == 13
 
 
 @pytest.mark.parametrize("given", [False, True])

@@ -51,11 +51,11 @@ def tune(
         seeds: Trainings of each of the last candidates that choose, and as many that confirm.
         task: Replaced by the list of tasks.
         recipe: Settings of all candidates: a recipe's name, or a TOML file.
-        dev: What is judged on. [each text in its turn]
+        dev: What is judged on. [each text in its turn; of one long text its end]
         json: Print what the search found as JSON.
 
     Raises:
-        HeadwiseError: A file cannot be used, or its task is none whose settings are searched.
+        HeadwiseError: A file cannot be used.
     """
     from headwise.recipe import read_recipe  # with it comes torch
 
@@ -100,7 +100,7 @@ def show(found: "Tuned", what: str) -> None:
     line = found.sheet.headline
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     own = next(tried.name for tried in found.tried if tried.gain is None)
-    loss = "loss" if not found.sheet.lower else "error"
+    loss = "error" if line.key == "mae" else "loss"
     for title in (what, "step", line.title, f"gain over {own}", loss, f"less {loss}"):
         if title == what:
             table.add_column(title, min_width=_NAME, overflow="fold")

@@ -132,7 +132,6 @@ class LanguageModel(nn.Module):
         states = self(Ragged.from_lengths(torch.tensor(inputs, device=self.device), [len(inputs)]))
         return self.logits(states.values[-1])
 
-    @torch.no_grad()
     def score(
         self, text: Stream, *, batch_tokens: int = 16_384, told: Callable[[int], None] = lambda _: None
     ) -> LanguageScores:
@@ -143,20 +142,25 @@ class LanguageModel(nn.Module):
             batch_tokens: Most symbols of the windows that are read at once.
             told: Called now and then with the number of symbols that are done.
         """
+        nats, done = 0.0, 0
+        for losses in self.nats(text, batch_tokens=batch_tokens):
+            nats += float(losses.double().sum())
+            done += len(losses)
+            told(done)
+        return LanguageScores(self.symbols.unit, done, nats, text.unknown)
+
+    @torch.no_grad()
+    def nats(self, text: Stream, *, batch_tokens: int = 16_384) -> Iterator[Tensor]:
+        """The negative log-likelihoods that `score` adds up, of each symbol in turn, in pieces."""
         training = self.training
         self.eval()
-        nats, done = 0.0, 0
         try:
             for windows in _batches(evaluation_windows(len(text), self.context), batch_tokens):
                 inputs, targets = window_batch(text.ids, windows, self.device)
                 states, keep = self(inputs).values, scored_rows(windows, self.device)
-                losses = self.losses(states.index_select(0, keep), targets.index_select(0, keep))
-                nats += float(losses.double().sum())
-                done += len(losses)
-                told(done)
+                yield self.losses(states.index_select(0, keep), targets.index_select(0, keep))
         finally:
             self.train(training)
-        return LanguageScores(self.symbols.unit, done, nats, text.unknown)
 
 
 def check_positions(encoder: EncoderConfig, context: int) -> None:

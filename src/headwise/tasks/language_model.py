@@ -1,8 +1,11 @@
 """Language modelling: the next character, word or byte of a text."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from headwise.data.kind import Kind
@@ -27,6 +30,7 @@ from headwise.train.language import LanguageObjective
 from headwise.train.recipe import Recipe
 
 BASELINE = "frequencies alone"
+_STRETCHES = 200  # of a text on which models are compared
 
 
 class Language(Task):
@@ -99,6 +103,27 @@ class Language(Task):
 
     def judge(self, model: Any, items: Any) -> LanguageScores:
         return model.score(items)
+
+    def tallied(self, items: Any) -> int:
+        return min(len(items), _STRETCHES)
+
+    def tally(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
+        """Of each of some stretches of the text: nats and bits a symbol."""
+        nats = np.concatenate([own.double().cpu().numpy() for own in model.nats(items)])
+        stretches = np.array_split(nats, self.tallied(items))
+        return np.array([[own.mean(), own.sum() / math.log(2), len(own)] for own in stretches])
+
+    def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
+        return Sheet(
+            (Line(f"bits per {config.language.unit.removesuffix('s')}", "bits", "three"),),
+            "symbols",
+            lower=True,
+        )
+
+    def with_share(self, recipe: Recipe, share: float) -> Recipe:
+        own = recipe.model.language
+        language = replace(own, windows=math.ceil(own.windows * share))
+        return replace(recipe, model=replace(recipe.model, language=language))
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
         return Rival(BASELINE, frequencies(parts.train, parts.test).to_json())

@@ -118,6 +118,9 @@ class Tag(Task):
     def judge(self, model: Any, items: Any) -> TagEvaluation:
         return evaluate_tags(model, items)
 
+    def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
+        return self.sheet({"entities": {} if self.headline(parts, config) == "f1" else None})
+
     def tally(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
         """The loss is the mean of the words of a sentence, each for itself."""
         losses = []

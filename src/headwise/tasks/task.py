@@ -238,6 +238,18 @@ class Task(ABC):
         and two numbers whose sums over items are to each other as the headline of the sheet says."""
         raise NotImplementedError
 
+    def tallied(self, items: Any) -> int:
+        """How many rows `tally` has of items."""
+        return len(items)
+
+    def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
+        """The sheet with the headline that `tally` is of."""
+        return self.sheet({})
+
+    def with_share(self, recipe: Recipe, share: float) -> Recipe:
+        """A recipe for a share of the items that it was chosen for."""
+        return recipe
+
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
         """What a model guesses of items, as it is written, and how much in doubt it is, from 0 to 1,
         `[items]`.

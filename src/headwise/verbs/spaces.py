@@ -51,6 +51,7 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("classifier", "dropout"): (0.1, 0.3, 0.5),
     ("classifier", "label_smoothing"): (0.0, 0.1),
     ("tagger", "dropout"): (0.1, 0.3, 0.5),
+    ("language", "dropout"): (0.0, 0.1, 0.2),
     ("expert", "kind"): ("linear", "none"),
 }
 
@@ -87,9 +88,14 @@ def priors_space(recipe: Recipe, ladder: Mapping[str, tuple[str, ...]] = LADDER)
     """The priors of a ladder on the heads of the encoder.
 
     Raises:
-        ConfigError: It takes no priors.
+        ConfigError: It takes no priors, or only such as look back.
     """
     encoder: Any = recipe.model.encoder
+    if "language" in recipe.sections:
+        raise ConfigError(
+            "priors that look to both sides are not for language models, and no others are searched; give "
+            'some in a recipe, such as priors = ["forward + window(9)"]'
+        )
     if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
     found: dict[str, Sections] = {name: {} for name in ladder}

@@ -39,7 +39,7 @@ class Trials:
     """Trainings of candidates on a file's training and dev items.
 
     Where dev was split off, trial n holds back fold n of all items but the test part; where it was given,
-    all are judged on it, and the seeds differ.
+    or is the end of one long text, all are judged on it, and the seeds differ.
 
     Args:
         parts: The data; the test part is not looked at.
@@ -62,10 +62,9 @@ class Trials:
         self.task = find_task(self.base.model.task)
         self._starts = {"": self.base}
         self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
-        spans = self.task.headline(parts, self.base.model) == "f1"  # what a tagger's sheet begins with
-        self.sheet = self.task.sheet({"entities": {} if spans else None})
+        self.sheet = self.task.tally_sheet(parts, self.base.model)
         self.folds: NDArray[np.int64] | None = None
-        if "dev" not in parts.files:
+        if "dev" not in parts.files and parts.kind.has_keys:
             self.pool = train_and_dev(parts).train
             self.folds = np.array(parts.kind.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
         prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
@@ -94,7 +93,7 @@ class Trials:
         if self.runs.seconds >= until:
             raise TimeIsOver
         began = time.monotonic()
-        parts, recipe = self._parts(share, trial), self.recipe(change)
+        parts, recipe = self._parts(share, trial), self.task.with_share(self.recipe(change), share)
         train = replace(recipe.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
@@ -105,7 +104,7 @@ class Trials:
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
-            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (len(parts.dev), 1))
+            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (self.task.tallied(parts.dev), 1))
         self.runs.add(key, found.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)
         return self.runs.found[key], True

@@ -141,7 +141,8 @@ def tune_file(
     Args:
         file: Items with answers.
         folder: For the trainings.
-        dev: Items to judge on; by default each in its turn, by cross-validation.
+        dev: Items to judge on; by default each in its turn, by cross-validation, but of one long text its
+            end.
         minutes: Of training in all; no training begins after that.
         seeds: Trainings of the last candidates to choose, and of the winner to confirm.
         settings: Sections of settings that all candidates have, as in a recipe.
@@ -150,7 +151,7 @@ def tune_file(
         listener: Is told what happens.
 
     Raises:
-        ConfigError: The task's models are not compared item by item, or there is no time at all.
+        ConfigError: The priors of such models are not searched, or there is no time at all.
         HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
     """
     layers = tuple(settings)
@@ -160,8 +161,6 @@ def tune_file(
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     task.check(asked)
-    if not task.kind.has_keys:
-        raise ConfigError(f"settings of {task.title}s are not searched; give them in a recipe, or as flags")
     parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
     held = {section: own for section, own in meanwhile.items() if section in asked.sections}
     trials = Trials(parts, (*layers, held), folder, seeds)
