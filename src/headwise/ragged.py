@@ -301,9 +301,9 @@ class Ragged:
         longer = layout.prepended
         values = self.values.new_empty((longer.total, *self.values.shape[1:]))
         tokens = torch.arange(layout.total, device=self.device) + layout.text_of + 1
-        values = values.index_copy(0, tokens, self.values)
+        values.index_copy_(0, tokens, self.values)
         rows = row.to(values.dtype).expand(layout.texts, *row.shape)
-        return Ragged(values.index_copy(0, longer.offsets[:-1], rows), longer)
+        return Ragged(values.index_copy_(0, longer.offsets[:-1], rows), longer)
 
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""

@@ -95,6 +95,14 @@ def test_spans_cover_what_is_not_whitespace(text: str, name: str):
     assert text[end_before:].strip() == ""
 
 
+@pytest.mark.parametrize("after", ["", " ", "  ", "\n", "\x1c", "\u3000"])
+def test_words_that_were_found_before_are_those_of_the_text(after: str):
+    for chunk in ("J.", "x-J.", "K.R.", "plan B.", "don't", "it's.", "(n't)", "abc", ".5", ":D", "U.S.A."):
+        text = f"{chunk}{after}Ro says {chunk}{after}"
+        for _ in range(2):
+            assert PENN.words(text) == [text[start:end] for start, end in PENN.spans(text)]
+
+
 def test_every_character_is_whitespace_or_a_word():
     codes = [*range(0x20000), *range(0xE0000, 0xE0200), sys.maxunicode]  # assigned, bar more Han
     text = " ".join(map(chr, codes))

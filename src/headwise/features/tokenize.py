@@ -7,6 +7,7 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 """
 
 from difflib import get_close_matches
+from itertools import chain
 from typing import Protocol
 from unicodedata import normalize as unicode_normalize
 
@@ -94,6 +95,21 @@ _PENN = [
 ]
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
+_INITIAL = regex.compile(r"[A-HJ-Z]\.$")
+_CACHED, _LONGEST_CACHED = 1 << 16, 32
+
+
+class _Chunks(dict[str, tuple[str, ...]]):
+    """What stands between whitespace -> its words, found once. Only an initial (`J. Rowling`) and an HTML
+    tag depend on what follows whitespace: the first is a KeyError, the second not to be asked for."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if _INITIAL.search(chunk):
+            raise KeyError(chunk)
+        words = tuple(_PENN_PATTERN.findall(chunk))
+        if len(self) < _CACHED and len(chunk) <= _LONGEST_CACHED:
+            self[chunk] = words
+        return words
 
 
 class PennTokenizer:
@@ -113,12 +129,20 @@ class PennTokenizer:
 
     name = "penn"
 
+    def __init__(self) -> None:
+        self._chunks = _Chunks()
+
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
         return [match.span() for match in _PENN_PATTERN.finditer(text)]
 
     def words(self, text: str) -> list[str]:
         """The words of `text`."""
+        if "<" not in text:
+            try:
+                return list(chain.from_iterable(map(self._chunks.__getitem__, text.split())))
+            except KeyError:
+                pass
         return _PENN_PATTERN.findall(text)
 
 

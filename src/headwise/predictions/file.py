@@ -170,12 +170,12 @@ class Layout:
             OutputError: HW603, the format cannot hold the row.
         """
         number = int(decide(probabilities, self.thresholds))
-        label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities]
+        label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities.tolist()]
         values = [shown[number]]
         if self.least is not None:
             values.append("true" if probabilities[number] < self.least else "false")
         if self.form != "jsonl":
-            return self.start(row) + self._line([label, *values, *shown])
+            return self.start(row) + self._delimiter.join([self._cell(label), *values, *shown]) + "\n"
         # The numbers are put in as they are, so that they look the same in every format.
         *names, each = map(json_text, self.added[1:])
         first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

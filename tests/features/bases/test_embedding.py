@@ -51,6 +51,23 @@ def test_a_batch_says_the_same_as_each_text_alone(base):
         assert torch.allclose(means[number], mean[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("kept", [0, 1 << 16])
+def test_a_word_is_computed_once_unless_its_numbers_differ_or_it_is_trained(base, kept, monkeypatch):
+    monkeypatch.setattr("headwise.features.bases.embedding._KEPT", kept)
+    layer = embedding(base, train=True)
+    torch.nn.init.normal_(layer.vectors.weight)
+    texts = [["good", "zebra", "good", "well-made"], ["zebra", "bad"], ["good", "zebra"]]
+    pieces = [*layer.prepare(texts[:1]), *layer.prepare(texts[1:])]
+    layout = Layout([4, 2, 2])
+    alike, other = [1, 0, 1, 2, 0, 0, 1, 0], [1, 0, 2, 2, 0, 0, 1, 0]
+    for numbers in (alike, other):
+        ids = Ragged(torch.tensor(numbers), layout)
+        each, means = layer.train()(ids, pieces)  # without dropout
+        found = layer.eval()(ids, pieces)
+        torch.testing.assert_close(found[0].values, each.values, rtol=0, atol=1e-6)
+        torch.testing.assert_close(found[1], means, rtol=0, atol=1e-6)
+
+
 def test_no_text_at_all(base):
     words, means = read(embedding(base), [])
     assert words.values.shape == (0, 6)
@@ -70,7 +87,7 @@ def test_corrections_begin_at_0_and_take_gradients_of_known_words_alone(base):
 
 
 def test_unknown_words_are_those_made_of_letters(base):
-    assert [Pieces.of(base, text).unknown for text in TEXTS] == [1, 0, 0]
+    assert [pieces.unknown for pieces in Pieces.of(base, TEXTS)] == [1, 0, 0]
 
 
 def test_files_bring_it_back(base):

@@ -12,10 +12,11 @@ from torch.nn.functional import embedding_bag, normalize
 from headwise.features.bases.base import Base, Table
 from headwise.features.bases.config import BaseConfig
 from headwise.features.bases.errors import BaseError
-from headwise.features.bases.pieces import Pieces
+from headwise.features.bases.pieces import Kinds, Pieces, different
 from headwise.ragged import Layout, Ragged
 
 BASE_FILE = "base.json"
+_KEPT = 1 << 16  # different words whose vectors are kept: 50 MB
 
 
 class BaseEmbedding(nn.Module):
@@ -86,7 +87,7 @@ class BaseEmbedding(nn.Module):
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
         """What the words of texts are made of; `forward` takes it beside their numbers."""
-        return [Pieces.of(self._known, words) for words in texts]
+        return Pieces.of(self._known, texts)
 
     def forward(self, ids: Ragged, pieces: Sequence[Pieces]) -> tuple[Ragged, Tensor]:
         """Texts -> vectors of their words, `[total, width]`, and the vectors of the texts, `[texts, size]`:
@@ -96,13 +97,23 @@ class BaseEmbedding(nn.Module):
             ids: Numbers of the words in the vocabulary, `[total]`.
             pieces: What `prepare` made of each text.
         """
-        vectors, weights = self._words(pieces, ids)
+        vectors, weights, places = self._words(pieces, ids.layout)
+        numbers = None if self.training else _numbers_of(ids.values, places, len(vectors))
+        if numbers is not None:  # what is the same word is computed once
+            vectors = self._corrected(vectors, numbers)
+            sums = _weighted_sums(vectors, places, ids.offsets, weights[places])
+            return ids.with_values(self._read(vectors).index_select(0, places)), normalize(sums, dim=-1)
+        vectors, weights = self._corrected(vectors.index_select(0, places), ids.values), weights[places]
         if self.training and self.config.word_dropout > 0:
             kept = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * kept
         means = normalize(ids.with_values(vectors * weights[:, None]).sum(), dim=-1)
+        return ids.with_values(self._read(vectors)), means
+
+    def _read(self, vectors: Tensor) -> Tensor:
+        """Vectors of words as the encoder takes them."""
         read = self.dropout(self.norm(vectors))
-        return ids.with_values(read if self.project is None else self.project(read)), means
+        return read if self.project is None else self.project(read)
 
     def addends(self, ids: Ragged, pieces: Sequence[Pieces], *, trained: bool = True) -> Tensor:
         """What each word adds to the vector of its text, `[total, size]`.
@@ -112,54 +123,76 @@ class BaseEmbedding(nn.Module):
             pieces: Likewise.
             trained: With what training has added to the base; `texts` is without.
         """
-        vectors, weights = self._words(pieces, ids if trained else ids.layout)
-        own = ids.with_values(vectors * weights[:, None])
+        vectors, weights, places = self._words(pieces, ids.layout)
+        vectors = self._corrected(vectors[places], ids.values) if trained else vectors[places]
+        own = ids.with_values(vectors * weights[places, None])
         lengths = own.sum().norm(dim=-1).clamp_min(1e-12)
         return own.values / lengths[ids.layout.text_of, None]
 
-    def _words(self, pieces: Sequence[Pieces], ids: Ragged | Layout) -> tuple[Tensor, Tensor]:
-        """The vectors of words and their weights; with word numbers, corrections are added."""
-        layout = ids.layout if isinstance(ids, Ragged) else ids
+    def _words(self, pieces: Sequence[Pieces], layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
+        """The vectors of the different words of texts by the base as it came, `[kinds, size]`, their
+        weights, and which of them each word is, `[total]`."""
         if tuple(len(own) for own in pieces) != layout.sizes:
             raise ValueError(f"texts of {[len(own) for own in pieces]} words do not fit {layout!r}")
-        all_of = Pieces.together(pieces)
-        ends = np.append(0, np.cumsum(all_of.lengths))
-        vectors = self._bags(all_of.rows, ends, np.repeat(1 / all_of.lengths, all_of.lengths))
-        if self.vectors is not None and isinstance(ids, Ragged):
-            known = (ids.values > 0)[:, None]
-            vectors = vectors + torch.where(known, self.vectors(ids.values), 0.0)
-        return vectors, torch.from_numpy(all_of.weights).to(vectors.device)
+        parts, numbers = Pieces.together(pieces)
+        device = self.values.device
+        vectors = [torch.zeros(0, self.config.size, device=device)]
+        vectors += [self._vectors(kinds, own) for kinds, own in parts]
+        weights = np.concatenate([np.zeros(0, np.float32), *(kinds.weights[own] for kinds, own in parts)])
+        found = (torch.from_numpy(values).to(device) for values in (weights, numbers))
+        return torch.cat(vectors) if len(parts) != 1 else vectors[1], *found
 
-    def _bags(self, rows: np.ndarray, ends: np.ndarray, weights: np.ndarray) -> Tensor:
-        """Weighted sums of rows of the base, `[bags, size]`.
+    @torch.inference_mode(False)
+    @torch.no_grad()
+    def _vectors(self, kinds: Kinds, which: np.ndarray) -> Tensor:
+        """The vectors of some of the words of texts, kept where they are not too many."""
+        if len(kinds) > _KEPT:
+            return self._means(kinds.take(which))
+        if kinds.vectors is None or kinds.vectors.device != self.values.device:
+            kinds.vectors = self._means(kinds)
+        return kinds.vectors.index_select(0, torch.from_numpy(which).to(self.values.device))
 
-        Args:
-            rows: Numbers of rows, `[total]`.
-            ends: Where each bag of them begins, and the last ends, `[bags + 1]`.
-            weights: `[total]`.
-        """
-        own, bags, shares = (
-            torch.from_numpy(values).to(self.values.device)
-            for values in (rows.astype(np.int64), ends.astype(np.int64), weights.astype(np.float32))
-        )
-        kinds, places = own.unique(return_inverse=True)  # of which a batch has few
-        table = self.values[kinds].float() * self.scales[kinds, None]
-        return embedding_bag(
-            places, table, bags, mode="sum", per_sample_weights=shares, include_last_offset=True
-        )
+    def _means(self, kinds: Kinds) -> Tensor:
+        """The mean of the rows of each word, `[kinds, size]`."""
+        used, shown = different(kinds.rows, len(self.values))  # of which many words have the same
+        lengths = np.diff(kinds.ends)
+        shares = np.repeat((1 / lengths).astype(np.float32), lengths)
+        arrays = (used, shown, kinds.ends, shares)
+        rows, *bags = (torch.from_numpy(array).to(self.values.device) for array in arrays)
+        table = self.values.index_select(0, rows).float() * self.scales[rows, None]
+        return _weighted_sums(table, *bags)
+
+    def _corrected(self, vectors: Tensor, numbers: Tensor) -> Tensor:
+        """Vectors of words with the corrections for their numbers in the vocabulary."""
+        if self.vectors is None:
+            return vectors
+        return vectors + torch.where((numbers > 0)[:, None], self.vectors(numbers), 0.0)
 
     def texts(self, pieces: Sequence[Pieces], batch: int = 1024) -> np.ndarray:
         """The vectors of texts by the base as it was, `[texts, size]`: what a linear expert reads."""
         out = np.zeros((len(pieces), self.config.size), dtype=np.float32)
         with torch.no_grad():
             for start in range(0, len(pieces), batch):
-                own = pieces[start : start + batch]
-                all_of = Pieces.together(own)
-                ends = np.cumsum([0, *(len(text.rows) for text in own)])
-                shares = np.repeat(all_of.weights / all_of.lengths, all_of.lengths)
-                sums = self._bags(all_of.rows, ends, shares)
+                layout = Layout([len(text) for text in pieces[start : start + batch]], self.values.device)
+                vectors, weights, places = self._words(pieces[start : start + batch], layout)
+                sums = _weighted_sums(vectors, places, layout.offsets, weights[places])
                 out[start : start + batch] = normalize(sums, dim=-1).cpu().numpy()
         return out
+
+
+def _weighted_sums(table: Tensor, places: Tensor, ends: Tensor, weights: Tensor) -> Tensor:
+    """Weighted sums of rows of a table, `[bags, size]`, which begin and end at `ends`, `[bags + 1]`."""
+    return embedding_bag(
+        places, table, ends, mode="sum", per_sample_weights=weights, include_last_offset=True
+    )
+
+
+def _numbers_of(numbers: Tensor, places: Tensor, kinds: int) -> Tensor | None:
+    """The numbers of different words, from those of all words, `[total]`, and which of them each is; None
+    where the same word has several."""
+    own = numbers.new_zeros(kinds)
+    own[places] = numbers
+    return own if torch.equal(own[places], numbers) else None
 
 
 class Names:
