@@ -175,7 +175,10 @@ class Layout:
         if self.least is not None:
             values.append("true" if probabilities[number] < self.least else "false")
         if self.form != "jsonl":
-            return self.start(row) + self._delimiter.join([self._cell(label), *values, *shown]) + "\n"
+            # Numbers need no quotation marks.
+            return (
+                self.start(row) + self._delimiter.join([self._line([label])[:-1], *values, *shown]) + "\n"
+            )
         # The numbers are put in as they are, so that they look the same in every format.
         *names, each = map(json_text, self.added[1:])
         first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
