@@ -101,16 +101,10 @@ class BagModel(nn.Module):
         self.sets = SetModel(config.bags.set_model(len(features.names), len(labels)))
         self.temperature = 1.0
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: BagFeatures,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "BagModel":
-        """See `headwise.models.classifier.TextModel.from_parts`."""
-        return cls(config, vocabulary, output_names(outputs))
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """See `headwise.models.text_model.TextModel.read_outputs`."""
+        return {"labels": output_names(outputs)}
 
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels)}

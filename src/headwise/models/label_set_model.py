@@ -67,18 +67,12 @@ class LabelSetModel(ExpertReader, TextReader):
         self.place_expert()
         self.thresholds = [0.5] * len(labels)
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "LabelSetModel":
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
         separator = outputs.get("separator")
         if not isinstance(separator, str) or not separator.strip():
             raise OutputsError("'separator' is missing or no text")
-        return cls(config, vocabulary, output_names(outputs, least=1), files, separator=separator)
+        return {"labels": output_names(outputs, least=1), "separator": separator}
 
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels), "separator": self.separator}

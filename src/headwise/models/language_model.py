@@ -81,16 +81,10 @@ class LanguageModel(nn.Module):
         self.encoder = ENCODERS[encoder_name(encoder)][0](encoder)
         self.bias = nn.Parameter(torch.zeros(len(symbols)))
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Symbols,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "LanguageModel":
-        """See `headwise.models.classifier.TextModel.from_parts`."""
-        return cls(config, vocabulary)
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Nothing, see `outputs_json`."""
+        return {}
 
     def outputs_json(self) -> dict[str, Any]:
         """Nothing: the outputs are the symbols."""

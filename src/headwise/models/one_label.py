@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -60,15 +60,9 @@ class OneLabel(ExpertReader):
         self.labels = tuple(labels)
         self.place_expert()
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> Self:
-        return cls(config, vocabulary, output_names(outputs), files)
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"labels": output_names(outputs)}
 
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels)}

@@ -1,7 +1,7 @@
 """OneNumber: what models begin with that give each text or pair a number."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -33,19 +33,12 @@ class OneNumber(Reader):
         super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
         self.scale = scale
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> Self:
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            scale = Scale.from_json(outputs)
+            return {"scale": Scale.from_json(outputs)}
         except ConfigError as error:
             raise OutputsError(error.args[0]) from None
-        return cls(config, vocabulary, scale, files)
 
     def outputs_json(self) -> dict[str, Any]:
         return dict(self.scale.to_json())

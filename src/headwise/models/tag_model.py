@@ -141,14 +141,8 @@ class TagModel(TextModel):
     def labels(self) -> tuple[str, ...]:
         return self.tags
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "TagModel":
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
         try:
             alphabet = Alphabet.from_json(outputs.get("alphabet", {}))
         except AlphabetError as error:
@@ -158,7 +152,7 @@ class TagModel(TextModel):
         tags = output_names(outputs, least=1)
         if len(tags) > _MOST_TAGS:
             raise OutputsError(f"{len(tags)} tags; at most {_MOST_TAGS} are possible")
-        return cls(config, vocabulary, tags, outputs["scheme"], alphabet, files)
+        return {"tags": tags, "written": outputs["scheme"], "alphabet": alphabet}
 
     def outputs_json(self) -> dict[str, Any]:
         return {

@@ -128,30 +128,18 @@ class TextModel(nn.Module):
             cut=config.windows.long == "truncate",
         )
 
-    @classmethod
-    def from_parts(
-        cls,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        outputs: Mapping[str, Any],
-        files: Mapping[str, Any] | None = None,
-    ) -> "TextModel":
-        """A model without its weights, from what a model folder says, which may be hostile.
-
-        Args:
-            config: Its configuration.
-            vocabulary: Its words.
-            outputs: What `outputs_json` gave.
-            files: See the class.
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """What the model is made with beside its configuration and words, from what `outputs_json` gave,
+        which may be hostile.
 
         Raises:
             OutputsError: The outputs make no sense.
-            HeadwiseError: They make no model.
         """
         raise NotImplementedError
 
     def outputs_json(self) -> dict[str, Any]:
-        """What the outputs mean, as plain data for `from_parts`."""
+        """What the outputs mean, as plain data for `read_outputs`."""
         raise NotImplementedError
 
     @property

@@ -104,7 +104,8 @@ def build_empty(
     """
     try:
         with torch.device("meta"), _NoFilling():
-            return find_task(config.task).model.from_parts(config, vocabulary, outputs, parts)
+            model, files = find_task(config.task).model, {} if parts is None else {"files": parts}
+            return model(config, vocabulary, **model.read_outputs(outputs), **files)
     except OutputsError as error:
         raise StoreError(f"{where[1]}: {error.args[0]}", code="HW507") from error
     except HeadwiseError as error:

@@ -9,6 +9,7 @@ README.md          the card, for people
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,18 @@ def find_base(name: str) -> Path:
 
 
 def load_base(folder: Path | str) -> Base:
-    """The base in a folder.
+    """The base in a folder; the last one is kept until its files change.
 
     Raises:
         BaseError: HW802 a file is missing, damaged or too large; HW803 the files contradict each other.
     """
-    folder = Path(folder)
+    paths = [Path(folder) / name for name in (ABOUT, WORDS, TENSORS)]
+    found = [path.stat() for path in paths if path.exists()]
+    return _load(Path(folder), tuple((own.st_ino, own.st_mtime_ns, own.st_size) for own in found))
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> Base:
     about = _json(folder / ABOUT, _read(folder / ABOUT, ABOUT))
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else about
