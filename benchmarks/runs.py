@@ -28,7 +28,8 @@ from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
 from headwise.memory import keep_freed_memory
 from headwise.recipe import build_recipe
-from headwise.train.loop import Report, TrainingInterrupted
+from headwise.train.loop import Report
+from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.listener import Listener
 
 HERE = Path(__file__).parent

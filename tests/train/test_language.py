@@ -15,7 +15,8 @@ from headwise.models.language_model import LanguageModel
 from headwise.models.model_config import ModelConfig
 from headwise.train.config import TrainConfig
 from headwise.train.language import LanguageObjective
-from headwise.train.loop import TrainingInterrupted, train
+from headwise.train.loop import train
+from headwise.train.stop import TrainingInterrupted
 
 SYMBOLS = Symbols("characters", tuple("abcdef "), (1,) * 7)
 SIZES = {"width": 16, "heads": 2, "head_size": 8, "layers": 2, "feedforward": 32}

@@ -11,8 +11,9 @@ import torch
 from headwise.errors import HeadwiseError
 from headwise.train import loop
 from headwise.train.config import TrainConfig
-from headwise.train.loop import Report, TrainingInterrupted, train
+from headwise.train.loop import Report, train
 from headwise.train.state import Progress
+from headwise.train.stop import TrainingInterrupted
 
 CONFIG = TrainConfig(
     epochs=4,

@@ -11,7 +11,7 @@ from headwise.recipe import build_recipe
 from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective
 from headwise.train.fit import fit, targets_of
-from headwise.train.loop import TrainingInterrupted
+from headwise.train.stop import TrainingInterrupted
 
 WORDS = [f"w{n}" for n in range(6)]
 

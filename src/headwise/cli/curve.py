@@ -50,7 +50,7 @@ def curve(
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
     from headwise.predictions.file import telling_failures  # with these comes torch
-    from headwise.train.loop import TrainingInterrupted
+    from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.curve import curve_file
 
     settings = {"more": more, "seeds": seeds, "whole": whole, "base": base, "work": work}

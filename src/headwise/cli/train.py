@@ -135,7 +135,7 @@ def train(
     from headwise.data.parses import Parses
     from headwise.recipe import read_recipe
     from headwise.store.layout import RUN
-    from headwise.train.loop import TrainingInterrupted
+    from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.train import TrainingFinished, train_files
 
     keep_freed_memory()

@@ -77,7 +77,7 @@ def tune(
 def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
     """Search, and write down what is best as recipe.toml in the folder."""
     from headwise.predictions.file import telling_failures
-    from headwise.train.loop import TrainingInterrupted
+    from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.tune import recipe_text, tune_file
 
     try:

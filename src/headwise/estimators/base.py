@@ -24,7 +24,7 @@ from headwise.store import load_model, read_info, save_model
 from headwise.store.shown import model_html
 from headwise.tasks import find_task
 from headwise.train.fit import fit
-from headwise.train.loop import TrainingInterrupted
+from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.models import former_of
 
 

@@ -5,14 +5,11 @@ random generators and counters. Batches and learning rates are functions of the 
 step. So a run that was killed anywhere and resumed ends with the weights of one that was not.
 """
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -35,24 +32,11 @@ from headwise.train.state import (
     save_state,
     write_atomically,
 )
+from headwise.train.stop import TrainingInterrupted, noted_signals
 
 STATE = "state.safetensors"
 AGAIN = ".again"  # folder of a second training on all texts, in that of the first
 _FOLD = ".fold-"
-
-
-class TrainingInterrupted(HeadwiseError):
-    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state.
-
-    Attributes:
-        signal: The number of the signal.
-    """
-
-    code = "HW400"
-
-    def __init__(self, message: str, number: int):
-        super().__init__(message)
-        self.signal = number
 
 
 @dataclass(frozen=True)
@@ -115,7 +99,7 @@ def train(
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
     run = _Run(model, objective, config, folder, identity, rates or {}, until)
     run.where = where or run.where
-    with _signals() as stop:
+    with noted_signals() as stop:
         if resume:
             run.load()
         else:
@@ -403,28 +387,3 @@ class _Run:
             states = generator_state(self.device)
             expected["random/cuda"] = states.get("random/cuda", found["random/cuda"])
         return expected
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Ctrl-C, SIGTERM and SIGHUP (a closed terminal) are noted for the loop, which looks between updates; a
-    second one acts at once. What is ignored, as by nohup, stays so."""
-    caught: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield caught  # signals can only be handled in the main thread
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not there on Windows
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, handle) for number in heard}
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
