@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.data.chunks import in_chunks
 from headwise.report.explanation import Explanation
-from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model
+from headwise.verbs.models import open_rows
 
 _CHUNK = 256  # items at a time
 
@@ -39,12 +37,7 @@ def explain_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
-    model, reading = open_model(folder, device, pipeline), dict(reading or {})
-    task = find_task(model.config.task)
-    kind = task.kind_for(model.config)
-    rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
-    for line in rows.notes:
-        listener.note(line)
+    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
     for chunk in in_chunks(rows, _CHUNK):
         for found in task.explain(model, [row.item for row in chunk]):
             yield chunk[found.item].line, found

@@ -7,6 +7,7 @@ from typing import Any
 from headwise.config import from_dict
 from headwise.data.fingerprint import file_sha256
 from headwise.data.parses import ParseReader, parsed
+from headwise.data.rows import Rows
 from headwise.errors import ConfigError
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
@@ -15,6 +16,7 @@ from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
 from headwise.store import load_model
 from headwise.store.layout import MANIFEST
+from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.train.fit import pick_device
 from headwise.train.former import Former
@@ -39,6 +41,26 @@ def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = 
             raise ConfigError("--pipeline parses texts, but this model reads none")
         model.features.parser = new_parser(SyntaxConfig(pipeline))
     return model
+
+
+def open_rows(
+    folder: Path | str,
+    file: Path | str,
+    pipeline: str | None,
+    device: str,
+    reading: Mapping[str, Any] | None,
+    listener: Listener,
+) -> tuple[Any, Task, Rows[Any]]:
+    """A model, what it does, and the records of a file as it reads them; see `open_model` and
+    `read_answers`."""
+    model, reading = open_model(folder, device, pipeline), dict(reading or {})
+    task = find_task(model.config.task)
+    rows = task.rows(
+        model, str(file), lambda: from_dict(task.kind_for(model.config).options, reading), reading
+    )
+    for line in rows.notes:
+        listener.note(line)
+    return model, task, rows
 
 
 def read_answers(

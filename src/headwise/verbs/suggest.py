@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.data.duplicates import normal_text
 from headwise.data.formats.jsonl import as_text
 from headwise.data.overlap import remembered
@@ -14,9 +13,8 @@ from headwise.errors import ConfigError
 from headwise.linear.text_features import BlockReader
 from headwise.scores.suggest import most_useful
 from headwise.store import read_info
-from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model
+from headwise.verbs.models import open_rows
 
 _FEATURES = 50_000
 
@@ -67,13 +65,8 @@ def suggest_file(
     """
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
-    model, reading = open_model(folder, device, pipeline), dict(reading or {})
-    task = find_task(model.config.task)
-    kind = task.kind_for(model.config)
-    rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
-    for line in rows.notes:
-        listener.note(line)
-    every = list(rows)
+    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
+    kind, every = task.kind_for(model.config), list(rows)
     seen = remembered(kind, read_info(Path(folder))["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}
     for row, known in zip(every, seen, strict=True):
