@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from headwise.data.chunks import portions
 from headwise.features import ngrams
 from headwise.features.ngrams import NgramVocabulary, ngram_keys
 
@@ -53,7 +54,7 @@ def test_blocks_are_bounded_and_change_nothing(monkeypatch):
     vocabulary = NgramVocabulary.build(found[:5])
     whole = vocabulary.transform(found)
     monkeypatch.setattr(ngrams, "_BLOCK", 7)
-    assert [len(block) for block in ngrams._blocks(found)] == [3, 4, 2]
+    assert [len(block) for block in portions(found, 7)] == [3, 4, 2]
     parts = vocabulary.transform(found)
     assert (whole != parts).nnz == 0
     assert whole.shape == parts.shape == (9, len(vocabulary.keys))

@@ -1,12 +1,13 @@
-"""in_chunks: a stream of texts or pairs of any length, some of them at a time."""
+"""Texts or pairs, some of them at a time: of a stream of any length, or of a list by their size."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import TypeVar
 
 from headwise.errors import ConfigError
 
 T = TypeVar("T")
+Text = TypeVar("Text", bound=Sized)
 
 
 def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -19,6 +20,18 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     stream = iter(items)
     while part := list(islice(stream, size)):
         yield part
+
+
+def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
+    """Texts in turns of about `most` words or characters, so that the memory beside a result is bounded."""
+    start = size = 0
+    for place, text in enumerate(texts):
+        size += len(text)
+        if size >= most:
+            yield texts[start : place + 1]
+            start, size = place + 1, 0
+    if start < len(texts):
+        yield texts[start:]
 
 
 def several(items: Iterable[T]) -> Iterable[T]:

@@ -4,12 +4,14 @@ Small labelled data hold much of their evidence in single words and pairs ("not 
 learns from a few hundred texts. headwise keeps such a model beside its encoder as a second expert.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from headwise.data.chunks import portions
 
 _PAIR = np.int64(2**31)  # word numbers are below it, so first * _PAIR + second is unique
 _BLOCK = 1 << 18
@@ -58,7 +60,7 @@ class NgramVocabulary:
 
     def transform(self, texts: Sequence[NDArray[np.int64]]) -> csr_matrix:
         """TF-IDF with logarithmic counts, rows of length 1: `[texts, features]`, float32."""
-        parts = [self._part(block) for block in _blocks(texts)]
+        parts = [self._part(block) for block in portions(texts, _BLOCK)]
         sizes, columns, values = (
             np.concatenate([part[n] for part in parts]) if parts else np.zeros(0) for n in range(3)
         )
@@ -87,15 +89,3 @@ class NgramVocabulary:
             starts = (sizes.cumsum() - sizes)[some]
             values /= np.repeat(np.sqrt(np.add.reduceat(values**2, starts)), sizes[some])
         return sizes, columns, values
-
-
-def _blocks(texts: Sequence[NDArray[np.int64]]) -> Iterator[Sequence[NDArray[np.int64]]]:
-    """Texts in turns of about `_BLOCK` words, so that the memory beside the result is bounded."""
-    start = words = 0
-    for place, text in enumerate(texts):
-        words += len(text)
-        if words >= _BLOCK:
-            yield texts[start : place + 1]
-            start, words = place + 1, 0
-    if start < len(texts):
-        yield texts[start:]

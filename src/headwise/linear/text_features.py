@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from headwise.data.chunks import portions
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import hashing
 
@@ -65,7 +66,7 @@ class BlockReader:
     def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
         """The numbers of the features of texts, some texts at a time, and where those of each begin and
         end."""
-        for some in _portions(texts):
+        for some in portions(texts, _PORTION):
             if self.block == "words":
                 cut = get_tokenizer(self.tokenizer).words
                 words = [hashing.SEPARATOR.join(cut(text)).lower() for text in some]
@@ -148,15 +149,3 @@ def _matrix(
 ) -> csr_matrix:
     values = hashing.weigh(features, counts, ends, vocabulary.idf)
     return csr_matrix((values, features, ends), shape=(len(ends) - 1, len(vocabulary)))
-
-
-def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Texts in turns of about `_PORTION` characters, so that the memory beside the result is bounded."""
-    start = characters = 0
-    for place, text in enumerate(texts):
-        characters += len(text)
-        if characters >= _PORTION:
-            yield texts[start : place + 1]
-            start, characters = place + 1, 0
-    if start < len(texts):
-        yield texts[start:]
