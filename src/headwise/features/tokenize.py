@@ -96,7 +96,7 @@ _PENN = [
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
 _INITIAL = regex.compile(r"[A-HJ-Z]\.$")
-_CACHED, _LONGEST_CACHED = 1 << 16, 32
+_CACHED, _LONGEST_CACHED = 1 << 15, 32
 
 
 class _Chunks(dict[str, tuple[str, ...]]):

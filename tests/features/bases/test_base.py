@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,6 +62,17 @@ def test_a_folder_comes_back_as_it_was(base, tmp_path):
     assert (again.table.values == base.table.values).all()
     words = ["good", "zebra", "well-made"]
     assert np.allclose(again.texts([words]), base.texts([words]), atol=1e-3)
+
+
+def test_a_folder_is_read_once_until_its_files_change(base, tmp_path):
+    save_base(base, tmp_path, "# card\n")
+    first = load_base(tmp_path)
+    assert load_base(tmp_path) is first
+    save_base(replace(base, name="another"), tmp_path, "# card\n")
+    assert load_base(tmp_path).name == "another"
+    (tmp_path / "words.json").unlink()
+    with pytest.raises(BaseError, match="words.json"):
+        load_base(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["words.json", "base.safetensors", "base.json"])
