@@ -9,6 +9,7 @@ README.md          the card, for people
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -60,9 +61,12 @@ def load_base(folder: Path | str) -> Base:
     Raises:
         BaseError: HW802 a file is missing, damaged or too large; HW803 the files contradict each other.
     """
-    paths = [Path(folder) / name for name in (ABOUT, WORDS, TENSORS)]
-    found = [path.stat() for path in paths if path.exists()]
-    return _load(Path(folder), tuple((own.st_ino, own.st_mtime_ns, own.st_size) for own in found))
+    found = []
+    for name in (ABOUT, WORDS, TENSORS):
+        with suppress(OSError):  # reading tells what is wrong
+            own = (Path(folder) / name).stat()
+            found.append((own.st_ino, own.st_mtime_ns, own.st_size))
+    return _load(Path(folder), tuple(found))
 
 
 @lru_cache(maxsize=1)
