@@ -150,7 +150,7 @@ def test_outputs_that_make_no_tagger(make, change):
     model = make()
     outputs = {**json.loads(json.dumps(model.outputs_json())), **change}
     with pytest.raises(HeadwiseError):
-        TagModel.read_outputs(outputs)
+        TagModel(model.config, model.features.vocabulary, **TagModel.read_outputs(outputs))
 
 
 def test_configurations_of_other_tasks_are_refused():
