@@ -138,9 +138,10 @@ class BaseEmbedding(nn.Module):
         device = self.values.device
         vectors = [torch.zeros(0, self.config.size, device=device)]
         vectors += [self._vectors(kinds, own) for kinds, own in parts]
-        weights = np.concatenate([np.zeros(0, np.float32), *(kinds.weights[own] for kinds, own in parts)])
-        found = (torch.from_numpy(values).to(device) for values in (weights, numbers))
-        return torch.cat(vectors) if len(parts) != 1 else vectors[1], *found
+        none = np.zeros(0, np.float32)
+        weights = torch.from_numpy(np.concatenate([none, *(kinds.weights[own] for kinds, own in parts)]))
+        places = torch.from_numpy(numbers).to(device)
+        return torch.cat(vectors) if len(parts) != 1 else vectors[1], weights.to(device), places
 
     @torch.inference_mode(False)
     @torch.no_grad()
