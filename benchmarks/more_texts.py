@@ -55,11 +55,12 @@ class Texts:
 def forecasts(name: str, cases: int) -> None:
     """Print each forecast and what came; and how many intervals held it."""
     data = load(name)
-    every = Texts([*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels])
-    kept = np.random.default_rng(99).permutation(len(every.items))[:MOST]
+    items, labels = [*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels]
+    kept = np.random.default_rng(99).permutation(len(items))[:MOST].tolist()
+    every = Texts([items[row] for row in kept], [labels[row] for row in kept])
     came, said = [], []
     for case in range(cases):
-        order = kept[np.random.default_rng(case).permutation(len(kept))]
+        order = np.random.default_rng(case).permutation(len(kept))
         test, pool = order[: len(kept) // 4], order[len(kept) // 4 :]
         own = pool[: len(pool) // 2]
         came.append(every.accuracy(pool, test) - every.accuracy(own, test))

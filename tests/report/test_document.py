@@ -10,7 +10,7 @@ import pytest
 
 from headwise.report.document import Material, document, piece
 from headwise.report.mistakes import Mistake
-from headwise.report.plots import Line, plot
+from headwise.report.plots import Line, plot, ticks
 from headwise.report.rival import Rival
 from headwise.tasks import find_task
 
@@ -151,3 +151,12 @@ def test_what_a_notebook_shows():
     assert EVIL not in shown
     assert "70.0 %" in shown
     assert "<html" not in shown
+
+
+def test_ticks_are_round_numbers():
+    assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(1, 5) == [1, 2, 3, 4, 5]
+    assert ticks(1, 8) == [2, 4, 6, 8]
+    assert ticks(0.0316, 0.539) == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert ticks(0.808, 0.815) == [0.808, 0.81, 0.812, 0.814]
+    assert ticks(3, 3) == [3]

@@ -34,7 +34,7 @@ def test_the_set_that_leaves_least_is_told():
     assert found.without == ("a", "c", "d")
     assert found.left == say([without(found, found.without)], [0])[0]
     assert without(found, found.without).split() == ["b", "e"]
-    assert found.tail == "without a, c, d: 10.0 %"
+    assert found.tail == "x without a, c, d: 10.0 %"
     assert found.to_json()["without"] == ["a", "c", "d"]
     assert "without a, c, d" in found.to_html()
 

@@ -118,7 +118,7 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
         out.print(
             Padding(
-                Text(f"margin {own.margin:+.2f}, of it without words {own.rest:+.2f}", "dim"), (0, 0, 1, 2)
+                Text(f"margin {own.margin:+.2f}, of it {own.rest:+.2f} of no word", "dim"), (0, 0, 1, 2)
             )
         )
 

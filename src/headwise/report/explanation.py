@@ -95,7 +95,8 @@ class Explanation:
         if self.left is None:
             return ""
         left = f"{self.left:.4g}" if self.probability is None else f"{100 * self.left:.1f} %"
-        return f"without {', '.join(self.without)}: {left}"
+        said = "" if self.probability is None else f"{self.said} "
+        return f"{said}without {', '.join(self.without)}: {left}"
 
     def strengths(self) -> list[float]:
         """How strongly each word is marked, from -1 to 1, where 1 is the strongest of the text."""
@@ -231,12 +232,19 @@ def _explained(
         own = encoded[number]
         sides = (own,) if hasattr(own, "text") else (own.first, own.second)
         spans = [(side, *span) for side, text in enumerate(sides) for span in cut(text.text)]
-        words = []
-        for place, (side, start, end) in enumerate(spans):
-            # A text that is too long may be cut short for the encoder.
-            each = {name: float(own[place]) if place < len(own) else 0.0 for name, own in parts.items()}
-            word = sides[side].text[start:end]
-            words.append(WordShare(word, start, end, sum(each.values()), each, side))
+        # A text that is too long may be cut short for the encoder.
+        rows = [[*part.tolist(), *[0.0] * (len(spans) - len(part))] for part in parts.values()]
+        words = [
+            WordShare(
+                sides[side].text[start:end],
+                start,
+                end,
+                sum(each),
+                dict(zip(parts, each, strict=True)),
+                side,
+            )
+            for (side, start, end), *each in zip(spans, *rows, strict=True)
+        ]
         margin = float(margins[number])
         rest = margin - sum(word.share for word in words)
         texts = tuple(text.text for text in sides)

@@ -1,5 +1,6 @@
 """Plots as inline SVG, and tables with bars: small, without a library, in the colours of the page."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,10 +67,8 @@ def plot(
 
     body = []
     for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
-        for step in range(5):
-            value = low + (high - low) * step / 4
-            value = value if shares or horizontal else round(value)  # epochs
-            label = f"{100 * value:.0f} %" if shares else f"{value:.3g}"
+        for value in ticks(low, high):
+            label = f"{100 * value:.6g} %" if shares else f"{value:.6g}"
             if horizontal:
                 body.append(
                     f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(value)}" y2="{up(value)}"/>'
@@ -118,6 +117,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = 
     )
     said = f"<caption>{escaped(caption)}</caption>" if caption else ""
     return f'<div class="hw-wide" tabindex="0"><table>{said}<tr>{top}</tr>{lines}</table></div>'
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """The round numbers between two, at most six."""
+    unit = 10.0 ** math.floor(math.log10(((high - low) or 1) / 5))
+    step = next(own for own in (unit, 2 * unit, 5 * unit, 10 * unit) if (high - low) / own <= 5.001)
+    first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
+    return [round(number * step, 12) for number in range(first, last + 1)]
 
 
 def bar(share: float) -> str:

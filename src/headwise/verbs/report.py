@@ -45,12 +45,14 @@ class Judged:
         items: What the model reads.
         evaluation: As the task judges.
         seconds: How long that took; 0 where that is not known.
+        part: "test " where they are only that part of the file.
     """
 
     path: str
     items: Sequence[Any]
     evaluation: Any
     seconds: float
+    part: str = ""
 
 
 def report_file(
@@ -96,7 +98,7 @@ def report_outcome(outcome: Outcome, folder: Path) -> str:
     parts, model, judged = outcome.parts, outcome.fitted.model, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
-        judged = Judged(file.path, parts.test, outcome.test, 0.0)
+        judged = Judged(file.path, parts.test, outcome.test, 0.0, "test ")
     return report_model(outcome.task, model, read_info(folder), folder, judged)
 
 
@@ -124,7 +126,7 @@ def report_model(
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
-            f"{len(judged.items):,} {many} of {Path(judged.path).name}",
+            f"{len(judged.items):,} {judged.part}{many} of {Path(judged.path).name}",
         )
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
