@@ -9,6 +9,7 @@ import pytest
 from cyclopts import App
 
 from headwise.cli.flags import flags, given
+from headwise.cli.settings import known
 
 
 @dataclass(frozen=True)
@@ -205,3 +206,10 @@ def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
     _, _, err = run("train", "a.csv", "--words.min-count", "x")
     assert "--words.min-count" in err
+
+
+def test_every_flag_of_a_training_says_what_it_is_for():
+    """Those too whose field stands in a class that the configuration inherits from."""
+    for section, described in known()["sections"].items():
+        for flag in described:
+            assert re.match(r"\w", flag["help"]), f"{section}.{flag['name']}"

@@ -121,8 +121,9 @@ def given(held: Any) -> dict[str, Any]:
 
 @cache
 def _help_of(config: type) -> dict[str, str | None]:
-    """The docstrings of a configuration's fields."""
-    return {param.arg_name: param.description for param in parse_from_object(config).params}
+    """The docstrings of a configuration's fields, those that it inherits too."""
+    classes = reversed(config.__mro__[:-1])  # but for object
+    return {own.arg_name: own.description for one in classes for own in parse_from_object(one).params}
 
 
 def _any_of(kinds: list[Any]) -> Any:

@@ -3,6 +3,7 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,23 +72,24 @@ def heads(
         print_json({"score": line.key, "whole": score, "heads": [own.to_json() for own in found]})
         return 0
     form = FORMS[line.form]
+    worth = "worth, points" if line.form == "percent" else "worth"
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for title in (
         "attention",
         "head",
         "prior",
         f"{line.title} without",
-        "worth",
+        worth,
         "95 % interval",
         "log loss",
     ):
-        table.add_column(title, justify="right" if title in ("head", "worth", "log loss") else "left")
+        table.add_column(title, justify="right" if title in ("head", worth, "log loss") else "left")
     scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
     signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
     for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
         bounds = "" if own.interval is None else f"{signed(own.interval[0])} to {signed(own.interval[1])}"
         loss = "" if own.loss is None else f"{own.loss:+.4f}"
-        place = (own.module.removesuffix(".attention"), str(own.head), own.prior)
+        place = (_named(own.module), str(own.head), own.prior)
         table.add_row(*place, form(own.score), signed(own.worth), bounds, loss)
     out = output()
     out.print(table)
@@ -98,12 +100,18 @@ def heads(
     return 0
 
 
+def _named(module: str) -> str:
+    """An attention as reports call it."""
+    short = module.removesuffix(".attention")
+    return re.sub(r"\bblocks\.(\d+)", lambda own: f"layer {int(own[1]) + 1}", short)
+
+
 def show_pruned(pruned: "Pruned", folder: Path) -> None:
     """What was removed, and what the model is without it."""
     from headwise.report.sheet import FORMS
 
     line, out = pruned.sheet.headline, output()
-    names = [f"{own.module.removesuffix('.attention')} {own.head}" for own in pruned.removed]
+    names = [f"{_named(own.module)}, head {own.head}" for own in pruned.removed]
     said = ", ".join(names) or "all add something"
     out.print(f"{len(names)} of {pruned.heads} heads are removed: {said}.")
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -36,7 +36,7 @@ class MSTransformerConfig:
     width: int = 300
     """Features of a hidden state."""
     layers: int = 3
-    """Number of blocks (the paper says 3 where it says anything)."""
+    """Number of blocks; the paper has 3."""
     heads: int = 10
     """Heads in each block; heads x head size need not equal the width."""
     head_size: int = 30

@@ -120,9 +120,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = 
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """The round numbers between two, at most six."""
+    """The round numbers between two, at most seven."""
     unit = 10.0 ** math.floor(math.log10(((high - low) or 1) / 5))
-    step = next(own for own in (unit, 2 * unit, 5 * unit, 10 * unit) if (high - low) / own <= 5.001)
+    step = next(own for own in (unit, 2 * unit, 5 * unit, 10 * unit) if (high - low) / own <= 6.001)
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
     return [round(number * step, 12) for number in range(first, last + 1)]
 
