@@ -4,11 +4,11 @@ that `headwise suggest` chooses beside texts in random order.
     python benchmarks/more_texts.py curve mtl16/baby clinc150 --cases 3
     python benchmarks/more_texts.py suggest emotion banking77 sst2
 
-curve: of at most 4,000 texts of a set a quarter is for judging; of the others one half is the user's file,
-of which the forecast is made (5 seeds), and the truth is what training on both halves brings, in the mean
-over the cases. suggest: 100 texts at random, then four times 100 that are chosen, by doubt alone, or at
-random; accuracy on the test texts. The models are the linear expert in its usual settings. Needs the data
-folder (HEADWISE_DATA, default ../shared/data).
+curve: of at most 4,000 texts of a set (`--most`) a quarter is for judging; of the others one half is
+the user's file, of which the forecast is made (5 seeds), and the truth is what training on both halves
+brings, in the mean over the cases. suggest: 100 texts at random, then four times 100 that are chosen,
+by doubt alone, or at random; accuracy on the test texts. The models are the linear expert in its usual
+settings. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
 
 import argparse
@@ -52,11 +52,11 @@ class Texts:
         return float((self.logits(train, test).argmax(axis=1) == self.targets[test]).mean())
 
 
-def forecasts(name: str, cases: int) -> None:
+def forecasts(name: str, cases: int, most: int) -> None:
     """Print each forecast and what came; and how many intervals held it."""
     data = load(name)
     items, labels = [*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels]
-    kept = np.random.default_rng(99).permutation(len(items))[:MOST].tolist()
+    kept = np.random.default_rng(99).permutation(len(items))[:most].tolist()
     every = Texts([items[row] for row in kept], [labels[row] for row in kept])
     came, said = [], []
     for case in range(cases):
@@ -111,9 +111,13 @@ def main() -> None:
     parser.add_argument("what", choices=("curve", "suggest"))
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--cases", type=int, default=3, help="halves, or seeds")
+    parser.add_argument("--most", type=int, default=MOST, help="texts of a set, for curve")
     asked = parser.parse_args()
     for name in asked.sets:
-        (forecasts if asked.what == "curve" else choices)(name, asked.cases)
+        if asked.what == "curve":
+            forecasts(name, asked.cases, asked.most)
+        else:
+            choices(name, asked.cases)
 
 
 if __name__ == "__main__":
