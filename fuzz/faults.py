@@ -2,7 +2,8 @@
 
     python fuzz/faults.py --seconds 600 --folder build/faults [--cold]
 
-A process kills itself at the so-many-th file that it opens, renames, makes or removes, or after a while.
+A process kills itself at the so-many-th file that it opens, renames, makes or removes, or after a while, or
+the system kills it at the so-many-th byte of any file that it writes: the byte before is on the disk.
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
 stopped. All processes are forks of this one, which has imported what they need. With --cold they are not:
 each is new, and at every other start it finds no compiled kernels, as on a machine where nothing ever ran.
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -68,42 +70,58 @@ def kill_after(seconds: float) -> None:
 WATCH = Watch()
 
 
-def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0.0) -> int:
-    """Run a command in a process of its own, which kills itself after touching so many files in `folder`,
-    or after some time; its exit code, -9 where it was killed."""
+def kill_at_byte(size: int) -> None:
+    """Have this process killed when it writes more than so many bytes into a file; never for 0."""
+    if size:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def killed(code: int) -> int:
+    """An exit code, -9 for every way of being killed that is meant."""
+    return -9 if code in (-signal.SIGALRM, -signal.SIGXFSZ) else code
+
+
+def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0.0, size: int = 0) -> int:
+    """Run a command in a process of its own, which is killed after touching so many files in `folder`,
+    or after some time, or when a file gets larger than so many bytes; its exit code, -9 where killed."""
     child = os.fork()
     if child == 0:
         os.setsid()
-        log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for number in (1, 2):
             os.dup2(log, number)
         WATCH.begin(folder, touches)
         if seconds:
             kill_after(seconds)
+        kill_at_byte(size)
         try:
             code = command(arguments)
         except BaseException:
             traceback.print_exc()
             code = 99
         os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return -9 if code == -signal.SIGALRM else code
+    return killed(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-def run_anew(arguments: list[str], folder: Path, cache: str, touches: int, seconds: float) -> int:
-    """The same in a new process, which keeps its compiled kernels in `cache`, and kills itself so many
-    seconds after it has touched so many files."""
-    given = [sys.executable, __file__, CHILD, str(folder), str(touches), str(seconds), *arguments]
-    with open(folder / "log", "ab") as log:
+def run_anew(
+    arguments: list[str], folder: Path, cache: str, touches: int = 0, seconds: float = 0.0, size: int = 0
+) -> int:
+    """The same in a new process, which keeps its compiled kernels in `cache`, and whose time begins when it
+    touches its first file."""
+    given = [sys.executable, __file__, CHILD, folder, touches, seconds, size, *arguments]
+    with open(folder / "log", "wb") as log:
         own = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
-        code = subprocess.run(given, stdout=log, stderr=log, env=own, check=False).returncode
-    return -9 if code == -signal.SIGALRM else code
+        done = subprocess.run([*map(str, given)], stdout=log, stderr=log, env=own, check=False)
+    return killed(done.returncode)
 
 
 def child() -> None:
     """What it does."""
-    folder, touches, seconds, *arguments = sys.argv[2:]
-    WATCH.begin(Path(folder), int(touches), float(seconds))
+    folder, touches, seconds, size, *arguments = sys.argv[2:]
+    WATCH.begin(Path(folder), 1 if float(seconds) else int(touches), float(seconds))
+    kill_at_byte(int(size))
     raise SystemExit(command(arguments))
 
 
@@ -136,17 +154,13 @@ class Target:
     def attack(self, chance: random.Random) -> tuple[int, str]:
         """Kill it again and again, then let it end; how often it was killed, and what went wrong."""
         arguments, kills, code = [*self.command, "--output", str(self.output)], 0, -9
-        (self.folder / "log").unlink(missing_ok=True)
         while code == -9:
-            how: Any = {"touches": chance.randint(1, self.touches)}
-            if self.touches < 20 or chance.random() < 0.3:  # a prediction opens its file once
-                how = {"seconds": 1e-3 + 1.2 * self.seconds * chance.random()}
+            how = {} if kills == KILLS else self.choose(chance)
             if self.cold:
                 cache = tempfile.mkdtemp(dir=self.folder.parent) if chance.random() < 0.5 else ""
-                after = self.seconds * chance.random() if self.touches < 20 else 0.0
-                code = run_anew(arguments, self.folder, cache, chance.randint(1, self.touches), after)
+                code = run_anew(arguments, self.folder, cache, **how)
             else:
-                code = run(arguments, self.folder, **({} if kills == KILLS else how))
+                code = run(arguments, self.folder, **how)
             kills += code == -9
             arguments = [*self.command, "--output", str(self.output), "--resume"]
         problem = ""
@@ -159,6 +173,18 @@ class Target:
         shutil.rmtree(self.output) if self.output.is_dir() else self.output.unlink(missing_ok=True)
         return kills, problem
 
+    def choose(self, chance: random.Random) -> dict[str, Any]:
+        """When to kill: a prediction, which opens one file, at any byte that is still to be written."""
+        way = chance.random()
+        if way < 0.1:
+            return {"seconds": 1e-3 + 1.2 * self.seconds * chance.random()}
+        if self.result == self.output and way < 0.9:
+            done = self.output.stat().st_size if self.output.exists() else 0
+            return {"size": min(done + chance.randrange(1, len(self.whole) // 2), len(self.whole))}
+        if way < 0.25:
+            return {"size": chance.randrange(1, len(self.whole))}
+        return {"touches": chance.randint(1, self.touches)}
+
 
 def last(folder: Path) -> str:
     """The end of what its commands have said."""
@@ -169,7 +195,7 @@ def targets(task: str, row: Any, folder: Path, *, cold: bool) -> list[Target]:
     """The training and the prediction of a task, which are run once without being stopped: in this process,
     so that its forks have all that they import."""
     folder.mkdir()
-    for name, count in (("train", 80), ("test", 24), ("new", 3_000)):
+    for name, count in (("train", 80), ("test", 24), ("new", 2_100)):
         (folder / f"{name}{row.suffix}").write_text(row.make(count, len(name)))
     test, flags = f"{folder}/test{row.suffix}", [*row.flags.split(), "--checkpoint-seconds", "0"]
     train = ["train", f"{folder}/train{row.suffix}", "--task", task, "--test", test, *flags]
@@ -211,30 +237,29 @@ def main() -> None:
         compiled.prepare(library)
     rows = {name: row for name, row in rows_of_tasks().items() if not asked.tasks or name in asked.tasks}
     chance, more, began = random.Random(seed), until(asked.seconds), time.monotonic()
-    found, wrong = Counter[str](), Counter[str]()
+    found, wrong, total = Counter[str](), Counter[str](), Counter[str](kept["found"])
     with tempfile.TemporaryDirectory(dir=MEMORY) as name, suppress(KeyboardInterrupt):
-        order, made = [*rows], dict[str, list[Target]]()
-        chance.shuffle(order)  # a short session has time for the first ones
-        while more():
-            for task in order:
-                if task not in made:
-                    made[task] = targets(task, rows[task], Path(name) / task, cold=asked.cold)
-                for target in made[task]:
-                    if not more():
-                        break
-                    kills, problem = target.attack(chance)
-                    found[f"{target.name}: kills"] += kills
-                    found[f"{target.name}: runs"] += 1
-                    if problem:
-                        wrong[f"{target.name}: {problem}"] += 1
-                        print(f"WRONG {target.name}: {problem}", flush=True)
+        made = [
+            own for task in rows for own in targets(task, rows[task], Path(name) / task, cold=asked.cold)
+        ]
+        chance.shuffle(made)
+        runs = Counter[Path]()
+        while more():  # what was killed least so far
+            target = min(made, key=lambda own: (total[f"{own.name}: kills"], runs[own.output]))
+            kills, problem = target.attack(chance)
+            runs[target.output] += 1
+            for counts in (found, total):
+                counts.update({f"{target.name}: kills": kills, f"{target.name}: runs": 1})
+            if problem:
+                wrong[f"{target.name}: {problem}"] += 1
+                print(f"WRONG {target.name}: {problem}", flush=True)
     add_result("faults", seed, time.monotonic() - began, found, wrong)
-    found, wrong = found + Counter(kept["found"]), wrong + Counter(kept["wrong"])
-    kept |= {"found": dict(found), "wrong": dict(wrong)}
+    wrong += Counter(kept["wrong"])
+    kept |= {"found": dict(total), "wrong": dict(wrong)}
     state.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
-    print("\n".join(f"{what:32} {count:>8,}" for what, count in sorted(found.items())))
+    print("\n".join(f"{what:32} {count:>8,}" for what, count in sorted(total.items())))
     print("\n".join(f"WRONG {count:,} times {own}" for own, count in wrong.items()))
-    print(f"{sum(n for what, n in found.items() if 'kills' in what):,} kills, {len(wrong)} failures")
+    print(f"{sum(n for what, n in total.items() if 'kills' in what):,} kills, {len(wrong)} failures")
     raise SystemExit(bool(wrong))
 
 
