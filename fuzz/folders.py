@@ -109,7 +109,7 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
     sound, other = chance.choice(sounds), chance.choice(sounds)
     read = [name for name in sound.files if name not in _WRITTEN]
     task = sound.folder.parent.name
-    name = chance.choice(read if chance.random() < 0.9 else _WRITTEN)
+    name = chance.choice(read if chance.random() < 0.95 else _WRITTEN)  # which takes the verbs, and long
     before = sound.files[name]
     data, how = _other(name, before, other.files.get(name, b""), chance)
     changed = data != before

@@ -40,11 +40,11 @@ def models(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
     sounds = [folders.Sound.of(path.name, place) for path in sorted(folders.GOLDEN.iterdir())]
     flags, wholes = folders.known_flags(), dict[str, bytes]()
     yield lambda: folders.attack_folder(campaign, sounds), 100
-    yield lambda: folders.attack_output(campaign, sounds, wholes), 5
+    yield lambda: folders.attack_output(campaign, sounds, wholes), 2
     yield lambda: folders.attack_state(campaign, place), 10
     yield lambda: folders.attack_recipe(campaign, place), 10
     yield lambda: folders.attack_measured(campaign, place), 5
-    yield lambda: folders.attack_flags(campaign, place, flags), 3
+    yield lambda: folders.attack_flags(campaign, place, flags), 1
 
 
 def main() -> None:

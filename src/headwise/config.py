@@ -6,6 +6,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from headwise.errors import ConfigError
@@ -13,6 +14,10 @@ from headwise.errors import ConfigError
 C = TypeVar("C")
 
 _LARGEST = sys.float_info.max
+
+
+_hints = cache(get_type_hints)
+"""Types of the fields of a dataclass, which take longer to find out than all else here."""
 
 
 def unknown(kind: str, name: str, known: list[str]) -> ConfigError:
@@ -37,7 +42,7 @@ def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
     at = f"{where}: " if where else ""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{at}expected a table of settings, got {data!r}")
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     values = {}
     for key, value in data.items():
