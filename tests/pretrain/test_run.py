@@ -2,6 +2,8 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
 from headwise.errors import ConfigError
 from headwise.features.bases import load_base
@@ -65,6 +67,20 @@ def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
     ours = base.texts([own.split() for own in texts])
     off = ~np.eye(60, dtype=bool)
     assert np.corrcoef((ours @ ours.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
+
+
+def test_two_sentence_encoders_are_the_teachers(text, encoder, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(encoder, other)
+    config = transformers.BertConfig.from_pretrained(encoder, hidden_size=16)
+    torch.manual_seed(1)
+    transformers.BertModel(config).save_pretrained(other)
+    made = pretrain_files([text], tmp_path / "base", taught(f"{encoder}, {other}"))
+    assert made.scores["mean cosine to the teacher, held-out passages"] > 0.7
+    assert {"other reads words", f"{encoder.name} reads passages"} <= set(made.seconds)
+    assert load_base(tmp_path / "base").about["teacher"] == f"{encoder.name}, other"
+    with pytest.raises(ConfigError, match="empty name"):
+        TeacherConfig(f"{encoder},")
 
 
 def test_a_few_passages_are_enough_to_go_through(encoder, tmp_path):

@@ -41,6 +41,35 @@ def test_it_learns_what_the_teacher_says(tmp_path):
     assert train(student(), tmp_path / "state", epochs=20, rate=0.1) > 0.9
 
 
+def test_it_learns_from_two_teachers(tmp_path):
+    numbers, answers = lessons()
+    both = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in np.split(answers, [7], axis=1)]
+    start = start_from_words(
+        np.random.default_rng(0).normal(size=(20, TEACHER)), np.ones(21, np.float32), SIZE
+    )
+    own = Student(start, *runs_of(TYPES, BUCKETS), BUCKETS, 0, [7, 5])
+    config = StudentConfig(epochs=20, batch=32, learning_rate=0.1)
+    held = np.arange(40)
+    cosine = train_student(
+        own,
+        numbers,
+        np.hstack(both),
+        config,
+        seed=0,
+        held=held,
+        state=tmp_path / "s",
+        report=lambda *_: None,
+    )
+    assert cosine > 0.9
+    flat, lengths = numbers.take(held)
+    with torch.no_grad():
+        found = own(torch.from_numpy(flat.astype(np.int64)), torch.from_numpy(lengths)).split([7, 5], dim=1)
+    cosines = [
+        2**0.5 * (one.numpy() * own[held]).sum(1).mean() for one, own in zip(found, both, strict=True)
+    ]
+    assert cosine == pytest.approx(np.mean(cosines), abs=1e-3)
+
+
 def test_the_tables_have_the_angles_of_the_teachers_space(tmp_path):
     own = student()
     train(own, tmp_path / "state")

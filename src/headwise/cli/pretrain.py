@@ -67,7 +67,8 @@ def pretrain(
     Args:
         files: Texts, plain or compressed, of any size: a paragraph or a sentence a line.
         output: Folder of the base.
-        teacher: A sentence encoder: a name of the Hugging Face hub, or a folder. [none, the texts alone]
+        teacher: A sentence encoder: a name of the Hugging Face hub, or a folder; several with commas
+            between. [none, the texts alone]
         epochs: Passes over what is learnt from; --student.epochs with a teacher, else --context.epochs.
         word_list: A file of words, the commonest first, one a line, which are listed beside the commonest
             of the texts.

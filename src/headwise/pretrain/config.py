@@ -1,8 +1,9 @@
 """How a base is made."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headwise.config import check_choice, check_range
+from headwise.errors import ConfigError
 from headwise.features.tokenize import get_tokenizer
 
 
@@ -11,7 +12,8 @@ class TeacherConfig:
     """Which sentence encoder is the teacher, if any."""
 
     name: str = ""
-    """A sentence encoder of the Hugging Face hub (owner/name), or a folder; empty = the text alone."""
+    """A sentence encoder of the Hugging Face hub (owner/name), or a folder; several with commas between:
+    the student learns from all; empty = the text alone."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     pooling: str = "auto"
@@ -25,8 +27,18 @@ class TeacherConfig:
 
     def __post_init__(self) -> None:
         check_choice(self, "pooling", ("auto", "mean", "first"))
+        if self.name and not all(name.strip() for name in self.name.split(",")):
+            raise ConfigError(
+                f"the teachers {self.name!r} hold an empty name; expected one or several, with commas"
+            )
         check_range(self, "max_pieces", low=8)
         check_range(self, "share", low=0, high=1)
+
+    @property
+    def each(self) -> tuple["TeacherConfig", ...]:
+        """One for each teacher."""
+        names = filter(None, (name.strip() for name in self.name.split(",")))
+        return tuple(replace(self, name=name) for name in names)
 
 
 @dataclass(frozen=True)

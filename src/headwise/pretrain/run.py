@@ -243,39 +243,47 @@ class _Run:
         often: NDArray[np.int64],
         texts: NDArray[np.float32] | None,
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Tables with a sentence encoder as teacher."""
+        """Tables with sentence encoders as teachers."""
         from headwise.pretrain.student import Student, start_from_words, train_student
         from headwise.pretrain.teacher import Teacher
 
         config, words = self._config, types[:listed]
-        teacher = Teacher(config.teacher)
-        answers = {}
-        for what, own in (("passages", passages), ("words", words)):
-            folder = self._work.path("answers", key_of(own, teacher.fingerprint))
-            with self._step(f"the teacher reads {what}"):
-                if missing(len(own), folder) and len(own) > 256:
-                    teacher.hasten(own[:64])
-                answers[what] = ask(teacher, own, folder, self._told(f"the teacher reads {what}"))
+        answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
+        sizes, prints, pieces = [], [], np.ones(listed, np.int64)
+        for one in config.teacher.each:
+            teacher = Teacher(one)
+            who = "the teacher" if one == config.teacher else _teacher_name(one.name)
+            for what, own in (("passages", passages), ("words", words)):
+                folder = self._work.path("answers", key_of(own, teacher.fingerprint))
+                with self._step(f"{who} reads {what}"):
+                    if missing(len(own), folder) and len(own) > 256:
+                        teacher.hasten(own[:64])
+                    answers[what].append(ask(teacher, own, folder, self._told(f"{who} reads {what}")))
+            sizes.append(teacher.size)
+            prints.append(teacher.fingerprint)
+            pieces = np.maximum(pieces, teacher.pieces(words))
         weights = common_weights(often[:listed], self.total)
-        start = start_from_words(answers["words"], weights, min(config.size, teacher.size))
+        alone = np.concatenate(answers["words"], axis=1) / np.float16(len(sizes) ** 0.5)
+        start = start_from_words(alone, weights, min(config.size, sum(sizes)))
         if texts is not None:
             from headwise.pretrain.start import with_text
 
-            share = config.teacher.share / np.maximum(1, teacher.pieces(words))
+            share = config.teacher.share / pieces
             start = replace(start, vectors=with_text(start.vectors, texts[:listed], share, often[:listed]))
         with self._step("numbering"):
             numbers = Numbering(types, listed, config.tokenizer).passages([*passages, *words])
         runs, run_starts = runs_of(types, config.subwords)
-        student = Student(start, runs, run_starts, config.subwords, config.seed)
+        student = Student(start, runs, run_starts, config.subwords, config.seed, sizes)
         random = np.random.default_rng(config.seed)
         held = np.sort(random.choice(len(passages), min(_HELD, len(passages) // 20), replace=False))
-        key = (self._text_key, types, listed, teacher.fingerprint, len(passages), config.size)
+        key = (self._text_key, types, listed, prints, len(passages), config.size)
         state = self._state(
             "student", *key, config.subwords, to_dict(config.student), config.context_epochs, config.seed
         )
+        said = zip(answers["passages"], answers["words"], strict=True)
         with self._step("learning from the teacher"):
             cosine = train_student(
-                student, numbers, np.concatenate([answers["passages"], answers["words"]]), config.student,
+                student, numbers, np.hstack([np.concatenate(own) for own in said]), config.student,
                 seed=config.seed, held=held, state=state, report=self._told("learning from the teacher"),
             )  # fmt: skip
         if len(held):
@@ -316,9 +324,10 @@ def _settings(config: PretrainConfig) -> dict[str, Any]:
     return settings
 
 
-def _teacher_name(name: str) -> str:
-    """A name of the hub, or the folder's own without the place where it happened to be."""
-    return Path(name).name if Path(name).expanduser().is_dir() else name
+def _teacher_name(names: str) -> str:
+    """Names of the hub, or the folders' own without the place where they happened to be."""
+    each = (name.strip() for name in names.split(","))
+    return ", ".join(Path(name).name if Path(name).expanduser().is_dir() else name for name in each)
 
 
 def _line(text: str) -> str:

@@ -6,10 +6,11 @@
                                                                          length 1
 
 P is linear and only there while it learns: with P = Q R, |P x| = |R x|, so the vectors R e(w) of the base
-have the angles of the teacher's space without P.
+have the angles of the teacher's space without P. Of several teachers y is what all say, one behind the
+other, each at the same length, and so is P s.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Start:
     Attributes:
         vectors: Of the listed words, `[words, size]`.
         weights: Of them, and of all others, `[words + 1]`.
-        project: From the vectors to those of the teacher, `[teacher's size, size]`.
+        project: From the vectors to those of the teachers, `[sum of the teachers' sizes, size]`.
     """
 
     vectors: NDArray[np.float32]
@@ -62,6 +63,7 @@ class Student(nn.Module):
         run_starts: Where those of each word begin.
         buckets: How many buckets there are.
         seed: Of the buckets' first vectors.
+        sizes: Features of each teacher's vectors; one teacher if empty.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Student(nn.Module):
         run_starts: NDArray[np.int64],
         buckets: int,
         seed: int,
+        sizes: Sequence[int] = (),
     ):
         super().__init__()
         self.listed, size = start.vectors.shape
@@ -79,6 +82,7 @@ class Student(nn.Module):
         self.sub = nn.Parameter(torch.randn(buckets, size, generator=random) * 0.3 / size**0.5)
         self.free = nn.Parameter(torch.log(torch.expm1(torch.tensor(start.weights).clamp(min=1e-3))))
         self.project = nn.Parameter(torch.tensor(start.project))
+        self.sizes = list(sizes) or [len(start.project)]
         self._runs, self._starts = torch.from_numpy(runs), torch.from_numpy(run_starts)
 
     def vectors(self, words: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -100,7 +104,7 @@ class Student(nn.Module):
     def forward(
         self, flat: Tensor, lengths: Tensor, hidden: Callable[[int], Tensor] | None = None
     ) -> Tensor:
-        """The vectors of passages in the teacher's space, at length 1.
+        """The vectors of passages in the teachers' space, at length 1, as much of it for each teacher.
 
         Args:
             flat: Numbers of their words, one passage behind the other.
@@ -112,7 +116,8 @@ class Student(nn.Module):
         begin = torch.cumsum(lengths, 0) - lengths
         own = weights[which]
         means = F.embedding_bag(which, vectors, begin, mode="sum", per_sample_weights=own)
-        return F.normalize(means @ self.project.T, dim=1)
+        found = (means @ self.project.T).split(self.sizes, dim=1)
+        return torch.cat([F.normalize(own, dim=1) for own in found], 1) / len(self.sizes) ** 0.5
 
     @torch.no_grad()
     def tables(self) -> tuple[NDArray, NDArray, NDArray]:
@@ -149,7 +154,7 @@ def train_student(
     Args:
         student: Trained in place.
         numbers: The passages.
-        answers: What the teacher says of each.
+        answers: What the teachers say of each, one behind the other.
         config: See there.
         seed: Of the order and of the words that are hidden.
         held: Passages that are not learnt from.
@@ -203,7 +208,7 @@ def _batch(
     student: Student, numbers: Numbers, answers: NDArray, rows: NDArray[np.int64], hidden: Hidden | None
 ) -> tuple[Tensor, Tensor]:
     flat, lengths = numbers.take(rows)
-    wanted = torch.from_numpy(answers[rows].astype(np.float32))
+    wanted = torch.from_numpy(answers[rows].astype(np.float32)) / len(student.sizes) ** 0.5
     return student(torch.from_numpy(flat.astype(np.int64)), torch.from_numpy(lengths), hidden), wanted
 
 
