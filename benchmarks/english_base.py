@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--sentences", type=int, default=327_680, help="of the corpus, at most 633,131")
     parser.add_argument("--longest", type=int, default=18, help="words of those that are taken")
+    parser.add_argument("--lines", type=int, default=69_000, help="of opinions, and of requests")
     parser.add_argument("--words", type=int, default=24_000)
     parser.add_argument("--size", type=int, default=192)
     parser.add_argument("--epochs", type=int, default=5)
@@ -85,8 +86,8 @@ def main() -> None:
             for line in corpus_sentences(DATA / "corpus")[: options.sentences]
             if len(line.split()) <= options.longest
         ],
-        "opinions": lambda: opinions(feelings()),
-        "requests": lambda: requests(DATA / "corpus"),
+        "opinions": lambda: opinions(feelings())[: options.lines],
+        "requests": lambda: requests(DATA / "corpus")[: options.lines],
     }
     counts = {}
     for name, make in makers.items():
