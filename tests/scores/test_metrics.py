@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from headwise.scores.metrics import compare, mean_loss, score, wilson_interval
 
@@ -33,6 +34,15 @@ def test_scores_by_counting(found):
 def test_no_texts():
     with pytest.raises(ValueError, match="no texts"):
         score(np.zeros(0, int), np.zeros(0, int), ["a", "b"])
+
+
+@pytest.mark.parametrize("right", [0, 1, 7, 19, 20])
+def test_intervals_and_mcnemars_test_are_those_of_scipy(right):
+    interval = binomtest(right, 20).proportion_ci(0.9, method="wilson")
+    assert wilson_interval(right, 20, 0.9) == pytest.approx((interval.low, interval.high), abs=1e-12)
+    first, second = np.arange(20) < right, np.arange(20) >= right
+    found = compare(first.astype(np.int64), second.astype(np.int64), np.ones(20, np.int64))
+    assert found.p_value == pytest.approx(binomtest(right, 20).pvalue, rel=1e-9)
 
 
 def test_wilson_interval():

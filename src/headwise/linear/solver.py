@@ -153,7 +153,6 @@ def _turn(
     columns, width = weights.shape[1], dense.shape[1]
     scores = np.empty(columns, dtype=np.float32)
     steps = np.empty(columns, dtype=np.float32)
-    moved = np.empty(columns, dtype=np.int32)
     ratios = squares.shape[0] > 0
     same_cost, same_norm = slack.shape[1] == 1, norms.shape[1] == 1
     worst = np.float32(0)
@@ -177,7 +176,7 @@ def _turn(
                 value = dense[text, at]
                 for k in range(columns):
                     scores[k] += value * dense_weights[at, k]
-        moves = 0
+        moved = False
         for k in range(columns):
             steps[k] = 0
             own = slack[text, 0 if same_cost else k]
@@ -193,21 +192,14 @@ def _turn(
                 alpha[text, k] = new
                 steps[k] = (new - now) * y
                 bias[k] += steps[k]
-                moved[moves] = k
-                moves += 1
-        if not moves:
+                moved = True
+        if not moved:
             continue
         if columns == 1:
             step = steps[0]
             for at in range(start, end):
                 square = squares[indices[at], 0] if ratios else np.float32(1)
                 weights[indices[at], 0] += values[at] * square * step
-        elif moves < columns // 8:  # usual where there are many labels
-            for at in range(start, end):
-                value, row = values[at], indices[at]
-                for k in moved[:moves]:
-                    square = squares[row, k] if ratios else np.float32(1)
-                    weights[row, k] += value * square * steps[k]
         else:
             for at in range(start, end):
                 value, row = values[at], indices[at]
@@ -219,10 +211,6 @@ def _turn(
                         weights[row, k] += value * steps[k]
         for at in range(width):
             value = dense[text, at]
-            if moves < columns // 8:
-                for k in moved[:moves]:
-                    dense_weights[at, k] += value * steps[k]
-            else:
-                for k in range(columns):
-                    dense_weights[at, k] += value * steps[k]
+            for k in range(columns):
+                dense_weights[at, k] += value * steps[k]
     return float(worst)
