@@ -139,6 +139,10 @@ def test_toml_files_that_cannot_be_read(tmp_path):
     path.write_bytes(b"[train]\n# \xff\n")
     with pytest.raises(ConfigError, match=r"r\.toml: not a TOML file"):
         read_recipe(path)
+    for text in (f"[train]\nepochs = {'9' * 5_000}\n", f"[train]\nepochs = {'[' * 5_000}\n"):
+        path.write_text(text)
+        with pytest.raises(ConfigError, match=r"r\.toml: not a TOML file"):
+            read_recipe(path)
     with pytest.raises(ConfigError, match="cannot read the recipe"):
         read_recipe(tmp_path)
 

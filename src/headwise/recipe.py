@@ -108,7 +108,7 @@ def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
             return tomllib.load(file)
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the recipe: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of 4,301 digits, lists within lists
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
 
 
