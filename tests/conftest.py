@@ -21,13 +21,13 @@ gc.disable()  # what is imported and collected stays until the end: nobody need 
 
 @pytest.fixture(scope="session")
 def takes_under() -> Callable[[float, Callable[[], object]], bool]:
-    """Whether the quickest of up to five runs of the work takes less than so many seconds of CPU.
+    """Whether the quickest of up to nine runs of the work takes less than so many seconds of CPU.
 
     One run alone also measures what else the machine does, and the collection of others' garbage.
     """
 
     def takes_under(seconds: float, work: Callable[[], object]) -> bool:
-        for _ in range(5):
+        for _ in range(9):
             began = time.process_time()
             work()
             if time.process_time() - began < seconds:

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,11 @@ from headwise import __version__
 from headwise.cli import COMMANDS, main
 
 FRESH = """
-import sys
+import sys, time
 from headwise.cli import main
 code = main({arguments!r})
 assert "torch" not in sys.modules, "torch was imported"
+assert time.process_time() < 1, f"too slow: {{time.process_time()}}"
 sys.exit(code)
 """
 
@@ -28,10 +30,20 @@ for line in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["doctor", "--help"], ["trian"]])
-def test_starts_without_torch(arguments):
+def fresh(arguments: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own: again, up to twice, where it was too slow, for one run alone also
+    measures what else the machine does."""
     command = [sys.executable, "-c", FRESH.format(arguments=arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    for _ in range(3):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
+        if "too slow" not in done.stderr:
+            break
+    return done
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["doctor", "--help"], ["trian"]])
+def test_starts_fast_and_without_torch(arguments):
+    done = fresh(arguments)
     assert done.returncode == (2 if arguments == ["trian"] else 0), done.stderr
 
 
@@ -45,8 +57,7 @@ def test_help_and_usage_errors_do_without_numpy_and_torch():
 
 def test_doctor_runs_without_torch(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\n" + "a b c,x\nd e f,y\n" * 20)
-    command = [sys.executable, "-c", FRESH.format(arguments=["doctor", "a.csv"])]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = fresh(["doctor", "a.csv"], cwd=tmp_path)
     assert "40" in done.stdout, done.stderr
     assert not done.stderr
 

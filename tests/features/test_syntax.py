@@ -116,7 +116,7 @@ def test_a_text_of_400_words_takes_little_time(takes_under):
     random = np.random.default_rng(0)
     bushy = [0, *(int(random.integers(1, k + 1)) for k in range(1, 400))]
     for heads in (bushy, [*range(2, 401), 0], [0, *[1] * 399]):
-        assert takes_under(0.01, partial(tree_distances, heads, 400))
+        assert takes_under(0.005, partial(tree_distances, heads, 400))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import gzip
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -128,9 +129,17 @@ _UNITS = (
 
 @pytest.mark.parametrize("unit", [*_UNITS.split(" "), '<a b="', "<a b=c ", " "])
 def test_time_is_linear(unit: str, takes_under):
-    text = unit * (200_000 // len(unit)) + "!"
-    # Linear, it takes .1 seconds; in quadratic time it would be 5 minutes.
-    assert takes_under(2, lambda: PENN.spans(text))
+    def seconds(length: int) -> float:
+        start = time.process_time()
+        PENN.spans(text(length))
+        return time.process_time() - start
+
+    def text(length: int) -> str:
+        return unit * (length // len(unit)) + "!"
+
+    # Quadratic time would be 64 times as much for 8 times the text.
+    least = min(seconds(4_000) for _ in range(9))
+    assert takes_under(24 * least + 0.05, lambda: PENN.spans(text(32_000)))
 
 
 def test_whitespace_tokenizer_keeps_everything_else():
