@@ -160,3 +160,9 @@ def test_ticks_are_round_numbers():
     assert ticks(0.0316, 0.539) == [0.1, 0.2, 0.3, 0.4, 0.5]
     assert ticks(0.808, 0.815) == [0.808, 0.81, 0.812, 0.814]
     assert ticks(3, 3) == [3]
+    assert ticks(1, 3, 1) == [1, 2, 3]
+    assert ticks(-1e308, 1e308) == ticks(0, float("inf")) == ticks(float("nan"), 1) == []
+
+
+def test_a_history_of_numbers_too_far_apart_is_shown():
+    assert "train loss" in document(material(history=[{"train_loss": -1e308}, {"train_loss": 1e308}]))

@@ -67,7 +67,7 @@ def plot(
 
     body = []
     for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
-        for value in ticks(low, high):
+        for value in ticks(low, high, 0 if shares or horizontal else 1):  # epochs are whole
             label = f"{100 * value:.6g} %" if shares else f"{value:.6g}"
             if horizontal:
                 body.append(
@@ -119,9 +119,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = 
     return f'<div class="hw-wide" tabindex="0"><table>{said}<tr>{top}</tr>{lines}</table></div>'
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """The round numbers between two, at most seven."""
-    unit = 10.0 ** math.floor(math.log10(((high - low) or 1) / 5))
+def ticks(low: float, high: float, least: float = 0) -> list[float]:
+    """The round numbers between two, at most seven, and at least so far from each other; none where the two
+    are too far apart for numbers."""
+    if not math.isfinite(high - low):
+        return []
+    unit = 10.0 ** math.floor(math.log10(max(((high - low) or 1) / 5, least)))
     step = next(own for own in (unit, 2 * unit, 5 * unit, 10 * unit) if (high - low) / own <= 6.001)
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
     return [round(number * step, 12) for number in range(first, last + 1)]
