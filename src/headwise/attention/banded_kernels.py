@@ -24,86 +24,23 @@ owns), reach to the left and to the right.
 import numpy as np
 from numba import float32, float64, int64, njit, void
 
-from headwise.attention.simd import (
-    between,
-    counting,
-    exp,
-    kept_whole,
-    lanes,
-    larger,
-    load,
-    prefetch,
-    products,
-    splat,
-    store,
-    transpose,
-)
+from headwise.attention.lane_rows import expect_rows, lanes_to_rows, rows_to_lanes
+from headwise.attention.online_softmax import LOWEST, TILE, logit_gradients, row_products, softmax, weigh
+from headwise.attention.products import products
+from headwise.attention.simd import between, counting, lanes, larger, load, splat, store
 
 __all__ = ["SIGNATURES", "backward", "forward", "workspace"]
-
-_TILE = 64  # keys at a time
-_LOWEST = -3e38  # the maximum of no logits: finite, as -inf - -inf is NaN
 
 
 def workspace(size: int, value_size: int, longest: int) -> int:
     """How many numbers of scratch memory a call needs: sizes of heads, rows of the longest text."""
-    return 32 * (2 * size + 2 * value_size + 2 * _TILE + 4) + longest
+    return 32 * (2 * size + 2 * value_size + 2 * TILE + 4) + longest
 
 
 @njit
 def _columns(length, left, right):
     """Vectors in a block: narrow bands waste less of a narrow block."""
     return 2 if left + right >= 16 and length > 16 else 1
-
-
-@njit
-def _expect(flat, step, head, start, first, end, size):
-    """Have the rows from `first` to `end` of a text brought to the caches. They are far apart, with the
-    other heads between them, so that the processor does not see by itself where to go on."""
-    at = head * step[1] + start * step[0]
-    for i in range(first, end):
-        for c in range(0, size, lanes(flat)):
-            prefetch(flat, at + i * step[0] + c)
-        prefetch(flat, at + i * step[0] + size - 1)
-
-
-@njit
-def _gather(flat, at, row, feature, rows, size, factor, block, width):
-    """`rows` rows into the lanes of a block `[size, width]`, times `factor`; lanes without a row are of no
-    meaning, but finite where the rows are."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if feature == 1 and size >= n:
-        for i in range(0, width, n):
-            some = max(1, min(n, rows - i))
-            for c in range(0, size, n):
-                c = min(c, size - n)  # the last ones may be done twice
-                near = min(i, rows - 1)
-                transpose(flat, at + near * row + c, row, some, block, c * width + i, width, n, factor)
-        return
-    for i in range(width):
-        for c in range(size):
-            block[c * width + i] = flat[at + min(i, rows - 1) * row + c * feature] * factor
-
-
-@njit
-def _scatter(block, width, rows, size, factor, flat, at, row, feature):
-    """The lanes of a block `[size, width]` back into `rows` rows, times `factor`."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if feature == 1 and size >= n:
-        for i in range(0, rows, n):
-            for c in range(0, size, n):
-                c = min(c, size - n)
-                transpose(
-                    block, c * width + i, width, n, flat, at + i * row + c, row, min(n, rows - i), factor
-                )
-        return
-    for i in range(rows):
-        for c in range(size):
-            flat[at + i * row + c * feature] = block[c * width + i] * factor
 
 
 @njit
@@ -134,32 +71,6 @@ def _restrict(tile, rows, columns, first, place, before, after, slope):
             store(tile, at, x)
 
 
-@njit
-def _softmax(tile, rows, columns, state, sums, size):
-    """Logits to weights relative to each lane's maximum so far, and what was summed before to the same.
-
-    `state` `[2, width]` has the maximum and the sum of the weights of each lane, `sums` `[size, width]`
-    that of the weighted values.
-    """
-    n = lanes(tile)
-    width = columns * n
-    for at in range(0, width, n):
-        before = load(state, at)
-        top = before
-        for r in range(rows):
-            top = larger(load(tile, r * width + at), top)
-        total = splat(tile, 0.0)
-        for r in range(rows):
-            weight = exp(load(tile, r * width + at) - top)
-            store(tile, r * width + at, weight)
-            total = total + weight
-        fade = exp(before - top)
-        store(state, at, top)
-        store(state, width + at, load(state, width + at) * fade + total)
-        for c in range(size):
-            store(sums, c * width + at, load(sums, c * width + at) * fade)
-
-
 def _signature(dtype, tensors):
     """`tensors` flat arrays, steps, items, slopes, three numbers, scratch memory."""
     return void(
@@ -187,29 +98,27 @@ def forward(q, k, v, out, stats, steps, items, slopes, size, value_size, total, 
         if item + 1 < items.shape[0]:
             next_head, next_value_head, next_start, _, first, last, _, _ = items[item + 1]
             last = min(last, first + width)
-            _expect(q, steps[0], next_head, next_start, first, last, size)
-            _expect(k, steps[1], next_head, next_start, first, last, size)
-            _expect(v, steps[2], next_value_head, next_start, first, last, value_size)
+            expect_rows(q, steps[0], next_head, next_start, first, last, size)
+            expect_rows(k, steps[1], next_head, next_start, first, last, size)
+            expect_rows(v, steps[2], next_value_head, next_start, first, last, value_size)
         for place in range(begin, end, width):
             rows = min(width, end - place)
-            _gather(
-                q, q_at + place * steps[0, 0], steps[0, 0], steps[0, 2], rows, size, scale, block, width
-            )
+            rows_to_lanes(q, q_at + place * steps[0, 0], steps[0], rows, size, size, scale, block, width)
             sums[: width * value_size] = 0.0
-            state[:width] = _LOWEST
+            state[:width] = LOWEST
             state[width : 2 * width] = 0.0
             stop = min(length, place + rows + right)
-            _expect(q, steps[0], head, start, place + width, min(end, place + 2 * width), size)
-            _expect(k, steps[1], head, start, stop, min(length, stop + width), size)
-            _expect(v, steps[2], value_head, start, stop, min(length, stop + width), value_size)
-            for first in range(max(0, place - left), stop, _TILE):
-                keys = min(_TILE, stop - first)
+            expect_rows(q, steps[0], head, start, place + width, min(end, place + 2 * width), size)
+            expect_rows(k, steps[1], head, start, stop, min(length, stop + width), size)
+            expect_rows(v, steps[2], value_head, start, stop, min(length, stop + width), value_size)
+            for first in range(max(0, place - left), stop, TILE):
+                keys = min(TILE, stop - first)
                 products(
                     k, k_at + first * steps[1, 0], steps[1, 0], steps[1, 2],
                     block, width, size, tile, 0, keys, columns, False,
                 )  # fmt: skip
                 _restrict(tile, keys, columns, first, place, right, left, slopes[head])
-                _softmax(tile, keys, columns, state, sums, value_size)
+                softmax(tile, keys, columns, state, sums, value_size)
                 products(
                     v, v_at + first * steps[2, 0], steps[2, 2], steps[2, 0],
                     tile, width, keys, sums, 0, value_size, columns, True,
@@ -224,53 +133,7 @@ def forward(q, k, v, out, stats, steps, items, slopes, size, value_size, total, 
                 inverses = load(state, width + at)
                 for c in range(value_size):
                     store(sums, c * width + at, load(sums, c * width + at) * inverses)
-            _scatter(
-                sums, width, rows, value_size, 1.0,
-                out, out_at + place * steps[3, 0], steps[3, 0], steps[3, 2],
-            )  # fmt: skip
-
-
-@njit
-def _weights(tile, rows, columns, by_lane, tops, inverses, at):
-    """Logits to weights, from the maximum and 1 / sum of each lane or row, which begin at `at`."""
-    n = lanes(tile)
-    width = columns * n
-    for column in range(0, width, n):
-        top, inverse = load(tops, at + column), load(inverses, at + column)
-        for r in range(rows):
-            if not by_lane:
-                top, inverse = splat(tile, tops[at + r]), splat(tile, inverses[at + r])
-            x = r * width + column
-            store(tile, x, exp(load(tile, x) - top) * inverse)
-
-
-@njit
-def _logit_gradients(weights, tile, rows, columns, by_lane, deltas, at):
-    """Gradients of the weights, in `tile`, to those of the logits (softmax backwards)."""
-    n = lanes(tile)
-    width = columns * n
-    for column in range(0, width, n):
-        delta = load(deltas, at + column)
-        for r in range(rows):
-            if not by_lane:
-                delta = splat(tile, deltas[at + r])
-            x = r * width + column
-            store(tile, x, load(weights, x) * (load(tile, x) - delta))
-
-
-@njit(fastmath={"reassoc", "contract"})
-def _deltas(a, a_step, b, b_step, head, start, first, end, size, out):
-    """`out[i - first] = sum over c of a[i, c] * b[i, c]` for the rows from `first` to `end` of a text."""
-    a_at = head * a_step[1] + start * a_step[0]
-    b_at = head * b_step[1] + start * b_step[0]
-    for i in range(first, end):
-        ahead = i + 16
-        _expect(a, a_step, head, start, ahead, min(end, ahead + 1), size)
-        _expect(b, b_step, head, start, ahead, min(end, ahead + 1), size)
-        total = out.dtype.type(0)
-        for c in range(size):
-            total += a[a_at + i * a_step[0] + c * a_step[2]] * b[b_at + i * b_step[0] + c * b_step[2]]
-        out[i - first] = total
+            lanes_to_rows(sums, width, rows, value_size, 1.0, out, out_at + place * steps[3, 0], steps[3])
 
 
 @njit(nogil=True, cache=True)
@@ -284,9 +147,9 @@ def backward(q, k, v, out, grad, dq, dk, dv, stats, steps, items, slopes, size, 
     sums, value_sums = work[: most * size], work[most * size : most * (size + value_size)]
     work = work[most * (size + value_size) :]
     weights, tile, deltas = (
-        work[: most * _TILE],
-        work[most * _TILE : 2 * most * _TILE],
-        work[2 * most * _TILE :],
+        work[: most * TILE],
+        work[most * TILE : 2 * most * TILE],
+        work[2 * most * TILE :],
     )
     half = stats.shape[0] // 2
     for item in range(items.shape[0]):
@@ -302,84 +165,80 @@ def backward(q, k, v, out, grad, dq, dk, dv, stats, steps, items, slopes, size, 
         if item + 1 < items.shape[0]:
             next_head, next_value_head, next_start, _, first, last, _, _ = items[item + 1]
             last = min(last, first + width)
-            _expect(q, steps[0], next_head, next_start, first, last, size)
-            _expect(k, steps[1], next_head, next_start, first, last, size)
-            _expect(v, steps[2], next_value_head, next_start, first, last, value_size)
-            _expect(out, steps[3], next_value_head, next_start, first, last, value_size)
-            _expect(grad, steps[4], next_value_head, next_start, first, last, value_size)
-        _deltas(out, steps[3], grad, steps[4], value_head, start, low, high, value_size, deltas)
+            expect_rows(q, steps[0], next_head, next_start, first, last, size)
+            expect_rows(k, steps[1], next_head, next_start, first, last, size)
+            expect_rows(v, steps[2], next_value_head, next_start, first, last, value_size)
+            expect_rows(out, steps[3], next_value_head, next_start, first, last, value_size)
+            expect_rows(grad, steps[4], next_value_head, next_start, first, last, value_size)
+        row_products(out, steps[3], grad, steps[4], value_head, start, low, high, value_size, deltas)
         for place in range(begin, end, width):  # the gradients of queries: lanes are queries, rows are keys
             rows = min(width, end - place)
-            _gather(
-                q,
-                q_at + place * steps[0, 0],
-                steps[0, 0],
-                steps[0, 2],
+            rows_to_lanes(
+                q, q_at + place * steps[0, 0], steps[0], rows, size, size, scale, first_block, width
+            )
+            rows_to_lanes(
+                grad,
+                grad_at + place * steps[4, 0],
+                steps[4],
                 rows,
-                size,
-                scale,
-                first_block,
+                value_size,
+                value_size,
+                1.0,
+                second_block,
                 width,
             )
-            _gather(
-                grad, grad_at + place * steps[4, 0], steps[4, 0], steps[4, 2], rows, value_size, 1.0,
-                second_block, width,
-            )  # fmt: skip
             sums[: width * size] = 0.0
             stop = min(length, place + rows + right)
-            _expect(q, steps[0], head, start, place + width, min(end, place + 2 * width), size)
-            _expect(k, steps[1], head, start, stop, min(length, stop + width), size)
-            _expect(v, steps[2], value_head, start, stop, min(length, stop + width), value_size)
-            for first in range(max(0, place - left), stop, _TILE):
-                count = min(_TILE, stop - first)
+            expect_rows(q, steps[0], head, start, place + width, min(end, place + 2 * width), size)
+            expect_rows(k, steps[1], head, start, stop, min(length, stop + width), size)
+            expect_rows(v, steps[2], value_head, start, stop, min(length, stop + width), value_size)
+            for first in range(max(0, place - left), stop, TILE):
+                count = min(TILE, stop - first)
                 k_here, v_here = k_at + first * steps[1, 0], v_at + first * steps[2, 0]
                 products(
                     k, k_here, steps[1, 0], steps[1, 2],
                     first_block, width, size, weights, 0, count, columns, False,
                 )  # fmt: skip
                 _restrict(weights, count, columns, first, place, right, left, slopes[head])
-                _weights(weights, count, columns, True, tops, inverses, place)
+                weigh(weights, count, columns, True, tops, inverses, place)
                 products(
                     v, v_here, steps[2, 0], steps[2, 2],
                     second_block, width, value_size, tile, 0, count, columns, False,
                 )  # fmt: skip
-                _logit_gradients(weights, tile, count, columns, True, deltas, place - low)
+                logit_gradients(weights, tile, count, columns, True, deltas, place - low)
                 products(
                     k, k_here, steps[1, 2], steps[1, 0],
                     tile, width, count, sums, 0, size, columns, True,
                 )  # fmt: skip
-            _scatter(
-                sums, width, rows, size, scale, dq, dq_at + place * steps[5, 0], steps[5, 0], steps[5, 2]
-            )
+            lanes_to_rows(sums, width, rows, size, scale, dq, dq_at + place * steps[5, 0], steps[5])
         for place in range(begin, end, width):  # of keys and values: lanes are keys, rows are queries
             rows = min(width, end - place)
-            _gather(
-                k,
-                k_at + place * steps[1, 0],
-                steps[1, 0],
-                steps[1, 2],
+            rows_to_lanes(
+                k, k_at + place * steps[1, 0], steps[1], rows, size, size, scale, first_block, width
+            )
+            rows_to_lanes(
+                v,
+                v_at + place * steps[2, 0],
+                steps[2],
                 rows,
-                size,
-                scale,
-                first_block,
+                value_size,
+                value_size,
+                1.0,
+                second_block,
                 width,
             )
-            _gather(
-                v, v_at + place * steps[2, 0], steps[2, 0], steps[2, 2], rows, value_size, 1.0,
-                second_block, width,
-            )  # fmt: skip
             sums[: width * size] = 0.0
             value_sums[: width * value_size] = 0.0
             stop = min(length, place + rows + left)
-            for first in range(max(0, place - right), stop, _TILE):
-                count = min(_TILE, stop - first)
+            for first in range(max(0, place - right), stop, TILE):
+                count = min(TILE, stop - first)
                 q_here, grad_here = q_at + first * steps[0, 0], grad_at + first * steps[4, 0]
                 products(
                     q, q_here, steps[0, 0], steps[0, 2],
                     first_block, width, size, weights, 0, count, columns, False,
                 )  # fmt: skip
                 _restrict(weights, count, columns, first, place, left, right, slopes[head])
-                _weights(weights, count, columns, False, tops, inverses, first)
+                weigh(weights, count, columns, False, tops, inverses, first)
                 products(
                     grad, grad_here, steps[4, 2], steps[4, 0],
                     weights, width, count, value_sums, 0, value_size, columns, True,
@@ -388,18 +247,15 @@ def backward(q, k, v, out, grad, dq, dk, dv, stats, steps, items, slopes, size, 
                     grad, grad_here, steps[4, 0], steps[4, 2],
                     second_block, width, value_size, tile, 0, count, columns, False,
                 )  # fmt: skip
-                _logit_gradients(weights, tile, count, columns, False, deltas, first - low)
+                logit_gradients(weights, tile, count, columns, False, deltas, first - low)
                 products(
                     q, q_here, steps[0, 2], steps[0, 0],
                     tile, width, count, sums, 0, size, columns, True,
                 )  # fmt: skip
-            _scatter(
-                sums, width, rows, size, scale, dk, dk_at + place * steps[6, 0], steps[6, 0], steps[6, 2]
+            lanes_to_rows(sums, width, rows, size, scale, dk, dk_at + place * steps[6, 0], steps[6])
+            lanes_to_rows(
+                value_sums, width, rows, value_size, 1.0, dv, dv_at + place * steps[7, 0], steps[7]
             )
-            _scatter(
-                value_sums, width, rows, value_size, 1.0,
-                dv, dv_at + place * steps[7, 0], steps[7, 0], steps[7, 2],
-            )  # fmt: skip
 
 
 SIGNATURES = {

@@ -28,9 +28,10 @@ VARIABLE = "HEADWISE_KERNELS"
 _STALE = 600  # seconds after which who was to compile is thought to be dead
 BANDED = "banded_kernels"
 EDGES = "edge_kernels"
+_SHARED = ("vectors.py", "simd.py", "products.py", "lane_rows.py", "online_softmax.py")
 _SOURCES = {
-    BANDED: ("simd.py", "banded_kernels.py"),
-    EDGES: ("simd.py", "lanes.py", "banded_kernels.py", "edge_rows.py", "edge_kernels.py"),
+    BANDED: (*_SHARED, "banded_kernels.py"),
+    EDGES: (*_SHARED, "lanes.py", "edge_rows.py", "tree_kernels.py", "edge_kernels.py"),
 }
 """The libraries of kernels: modules of this package, and the files that they depend on."""
 
@@ -234,7 +235,8 @@ def _ready(module: ModuleType) -> bool:
 
 
 def _note(module: ModuleType) -> None:
-    names = sorted(path.name for path in _folder(module).glob(f"{_name(module)}.*.nb?"))
+    stems = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}" for kernel in module.SIGNATURES]
+    names = sorted(path.name for stem in stems for path in _folder(module).glob(f"{stem}-*.nb?"))
     mark = _mark(module)
     part = mark.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):  # then it is compiled again

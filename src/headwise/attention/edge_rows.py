@@ -1,5 +1,5 @@
-"""Rows of queries, keys and values in the tiles of `headwise.attention.edge_kernels`, and back: copied into
-lanes or panels, related, dropped, multiplied and summed."""
+"""Rows of queries, keys and values in the tiles of `headwise.attention.edge_kernels`, copied into
+panels, related, dropped, multiplied and summed."""
 
 # An intrinsic takes its typing context first, which its callers do not give.
 # pyright: reportCallIssue=false
@@ -8,46 +8,8 @@ import numpy as np
 from numba import njit
 
 from headwise.attention.lanes import kept
-from headwise.attention.simd import kept_whole, lanes, load, prefetch, products, splat, store, transpose
-
-
-@njit
-def copy_columns(flat, at, step, rows, size, padded, factor, block, width):
-    """`rows` neighbouring rows into the lanes of a block `[padded, width]`, times `factor`; the last row
-    also into the lanes that are left, 0 into the features that are."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if step[2] == 1 and size >= n:
-        for i in range(0, width, n):
-            some = max(1, min(n, rows - i))
-            for c in range(0, size, n):
-                c = min(c, size - n)  # the last ones may be done twice
-                source = at + min(i, rows - 1) * step[0] + c
-                transpose(flat, source, step[0], some, block, c * width + i, width, n, factor)
-    else:
-        for i in range(width):
-            for c in range(size):
-                block[c * width + i] = flat[at + min(i, rows - 1) * step[0] + c * step[2]] * factor
-    block[size * width : padded * width] = 0.0
-
-
-@njit
-def lanes_to_rows(block, width, rows, size, factor, flat, at, step):
-    """The lanes of a block `[size, width]` back into `rows` rows, times `factor`."""
-    kept_whole()
-    n = lanes(block)
-    factor = block.dtype.type(factor)
-    if step[2] == 1 and size >= n:
-        for i in range(0, rows, n):
-            for c in range(0, size, n):
-                c = min(c, size - n)
-                target = at + i * step[0] + c
-                transpose(block, c * width + i, width, n, flat, target, step[0], min(n, rows - i), factor)
-        return
-    for i in range(rows):
-        for c in range(size):
-            flat[at + i * step[0] + c * step[2]] = block[c * width + i] * factor
+from headwise.attention.products import products
+from headwise.attention.simd import kept_whole, lanes, load, prefetch, splat, store
 
 
 @njit
@@ -85,7 +47,7 @@ def copy_neighbours(flat, at, step, rows, size, panel, room, factor, out):
 
 
 @njit
-def expect_rows(flat, at, step, numbers, first, end, size):
+def expect_numbered(flat, at, step, numbers, first, end, size):
     """Have the rows with some numbers brought to the caches. They are far apart, with the other heads
     between them."""
     for r in range(first, end):
@@ -120,7 +82,7 @@ def relate(tile, count, width, labels, at, relations):
 
 @njit
 def sum_relations(tile, count, width, labels, at, relations):
-    """The gradients of `_relate`."""
+    """The gradients of `relate`."""
     kept_whole()
     for r in range(count):
         for i in range(width):

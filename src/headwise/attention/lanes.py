@@ -1,8 +1,5 @@
 """What the kernels of attention along edges need of vectors beyond `headwise.attention.simd`: sums and
-maxima across the lanes, and random numbers.
-
-This file needs Numba; only kernels import it.
-"""
+maxima across the lanes, and random numbers."""
 
 # An intrinsic takes its typing context first, which its callers do not give.
 # pyright: reportCallIssue=false
@@ -13,7 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from headwise.attention.simd import Vector
+from headwise.attention.vectors import Vector, const, spread
 
 _SCRAMBLE = ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, None))  # the end of MurmurHash3 (Appleby)
 _STRIDE = 0x9E3779B1
@@ -62,27 +59,16 @@ def kept(typing: Any, array: Any, seed: Any, index: Any, threshold: Any, factor:
         word = ir.IntType(32)
         kind = ir.VectorType(word, vector.lanes)
 
-        def spread(scalar: Any, kind: Any) -> Any:
-            nothing = ir.Constant(kind, ir.Undefined)
-            first = builder.insert_element(nothing, scalar, ir.Constant(word, 0))
-            zeros = ir.Constant(ir.VectorType(word, vector.lanes), [0] * vector.lanes)
-            return builder.shuffle_vector(first, nothing, zeros)
-
-        def constant(value: int) -> Any:
-            return ir.Constant(kind, [value] * vector.lanes)
-
         seed, index, threshold = (
-            spread(builder.trunc(scalar, word), kind) for scalar in (seed, index, threshold)
+            spread(builder, builder.trunc(scalar, word), kind) for scalar in (seed, index, threshold)
         )
         x = builder.add(index, ir.Constant(kind, list(range(vector.lanes))))
-        x = builder.add(builder.mul(x, constant(_STRIDE)), seed)
+        x = builder.add(builder.mul(x, const(kind, _STRIDE)), seed)
         for shift, scale in _SCRAMBLE:
-            x = builder.xor(x, builder.lshr(x, constant(shift)))
-            x = x if scale is None else builder.mul(x, constant(scale))
+            x = builder.xor(x, builder.lshr(x, const(kind, shift)))
+            x = x if scale is None else builder.mul(x, const(kind, scale))
         stays = builder.icmp_unsigned(">=", x, threshold)
-        return builder.select(
-            stays, spread(factor, vector.ir), ir.Constant(vector.ir, [0.0] * vector.lanes)
-        )
+        return builder.select(stays, spread(builder, factor, vector.ir), const(vector.ir, 0.0))
 
     whole = types.int64
     return vector(array, whole, whole, whole, array.dtype), code

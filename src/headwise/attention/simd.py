@@ -1,13 +1,7 @@
-"""Vectors of floating-point numbers inside Numba functions, and the products that the kernels consist of.
-
-LLVM turns plain loops into vector code only where it can prove that no two arrays overlap, which it cannot
-here. So the kernels name their vectors: a `Vector` is one register full (more than one where the processor
-has narrower ones), and `products` keeps the sums of a small block of a matrix product in registers.
+"""What can be done with vectors (`headwise.attention.vectors`) inside Numba functions.
 
 Indices are not checked, and negative ones do not count from the end. Arrays are contiguous and
 one-dimensional.
-
-This file needs Numba; only `headwise.attention.banded_kernels` imports it.
 """
 
 # An intrinsic takes its typing context first, which its callers do not give.
@@ -17,68 +11,11 @@ import math
 import operator
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
-from numba.core.datamodel.models import PrimitiveModel
-from numba.extending import intrinsic, overload, register_model
+from numba.extending import intrinsic, overload
 
-WIDE = bool(llvm.get_host_cpu_features().get("avx512f", False))
-_BYTES = 64 if WIDE else 32
-_INT = ir.IntType(64)
-
-
-class Vector(types.Type):
-    """A vector of as many numbers as an array's `lanes`."""
-
-    def __init__(self, dtype: Any):
-        self.dtype = dtype
-        self.size = dtype.bitwidth // 8
-        self.lanes = _BYTES // self.size
-        super().__init__(name=f"Vector({dtype}x{self.lanes})")
-
-    @property
-    def ir(self) -> ir.VectorType:
-        return ir.VectorType(ir.FloatType() if self.size == 4 else ir.DoubleType(), self.lanes)
-
-
-@register_model(Vector)
-class _Model(PrimitiveModel):
-    def __init__(self, manager: Any, vector: Vector):
-        super().__init__(manager, vector, vector.ir)
-
-
-def _const(vector: ir.VectorType, value: float) -> ir.Constant:
-    return ir.Constant(vector, [value] * vector.count)
-
-
-def _call(builder: Any, name: str, *args: Any) -> Any:
-    """An LLVM intrinsic function of vectors."""
-    kind = args[0].type
-    bits = 32 if isinstance(kind.element, ir.FloatType) else 64
-    signature = ir.FunctionType(kind, [kind] * len(args))
-    name = f"llvm.{name}.v{kind.count}f{bits}"
-    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), args)
-
-
-def _spread(builder: Any, scalar: Any, vector: ir.VectorType) -> Any:
-    """A vector with the same number in all lanes."""
-    nothing = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(nothing, scalar, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, nothing, _const(ir.VectorType(ir.IntType(32), vector.count), 0))
-
-
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
-    return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
-
-
-def _load(builder: Any, vector: Vector, pointer: Any) -> Any:
-    return builder.load(builder.bitcast(pointer, vector.ir.as_pointer()), align=vector.size)
-
-
-def _store(builder: Any, vector: Vector, value: Any, pointer: Any) -> None:
-    builder.store(value, builder.bitcast(pointer, vector.ir.as_pointer()), align=vector.size)
+from headwise.attention.vectors import INDEX, Vector, call, const, pointer, read, spread, write
 
 
 @intrinsic
@@ -97,7 +34,7 @@ def kept_whole(typing: Any) -> Any:
 def lanes(typing: Any, array: Any) -> Any:
     """Numbers in a vector of the array's dtype."""
     count = Vector(array.dtype).lanes
-    return types.int64(array), lambda context, builder, signature, args: ir.Constant(_INT, count)
+    return types.int64(array), lambda context, builder, signature, args: ir.Constant(INDEX, count)
 
 
 @intrinsic
@@ -106,7 +43,7 @@ def load(typing: Any, array: Any, index: Any) -> Any:
     vector = Vector(array.dtype)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _load(builder, vector, _pointer(context, builder, array, *args))
+        return read(builder, vector, pointer(context, builder, array, *args))
 
     return vector(array, types.int64), code
 
@@ -116,7 +53,7 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """`array[index : index + lanes] = value`."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _store(builder, value, args[2], _pointer(context, builder, array, *args[:2]))
+        write(builder, value, args[2], pointer(context, builder, array, *args[:2]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64, value), code
@@ -127,13 +64,13 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Have the memory around `array[index]` brought to the caches, for it will be needed soon."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, array, *args)
-        pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+        at = pointer(context, builder, array, *args)
+        at = builder.bitcast(at, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        kind = ir.FunctionType(ir.VoidType(), [at.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         read_all_caches_data = (ir.Constant(number, x) for x in (0, 3, 1))
-        builder.call(function, [pointer, *read_all_caches_data])
+        builder.call(function, [at, *read_all_caches_data])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), code
@@ -145,7 +82,7 @@ def splat(typing: Any, array: Any, number: Any) -> Any:
     vector = Vector(array.dtype)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spread(builder, context.cast(builder, args[1], number, array.dtype), vector.ir)
+        return spread(builder, context.cast(builder, args[1], number, array.dtype), vector.ir)
 
     return vector(array, number), code
 
@@ -220,19 +157,19 @@ def exp(typing: Any, x: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         [x] = args
         kind = x.type
-        number = lambda value: _const(kind, value)  # noqa: E731
+        number = lambda value: const(kind, value)  # noqa: E731
         small = builder.fcmp_ordered("<", x, number(least))
         inside = builder.select(small, number(least), x)
-        shifted = _call(builder, "fma", inside, number(1 / math.log(2)), number(1.5 * 2.0**bits))
+        shifted = call(builder, "fma", inside, number(1 / math.log(2)), number(1.5 * 2.0**bits))
         n = builder.fsub(shifted, number(1.5 * 2.0**bits))
         r = inside
         for part in log2:
-            r = _call(builder, "fma", n, number(-part), r)
+            r = call(builder, "fma", n, number(-part), r)
         series = number(1 / math.factorial(degree))
         for k in reversed(range(degree)):
-            series = _call(builder, "fma", series, r, number(1 / math.factorial(k)))
+            series = call(builder, "fma", series, r, number(1 / math.factorial(k)))
         whole = ir.VectorType(ir.IntType(bits + 9 if single else bits + 12), kind.count)
-        power = builder.shl(builder.bitcast(shifted, whole), _const(whole, bits))
+        power = builder.shl(builder.bitcast(shifted, whole), const(whole, bits))
         y = builder.bitcast(builder.add(builder.bitcast(series, whole), power), kind)
         y = builder.select(small, number(0.0), y)
         return builder.select(builder.fcmp_unordered("uno", x, x), x, y)
@@ -263,10 +200,10 @@ def transpose(
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         a_, a_at, a_next, a_rows, out_, out_at, out_next, out_rows, factor = args
-        factor = _spread(builder, factor, vector.ir)
+        factor = spread(builder, factor, vector.ir)
 
         def index(value: int) -> Any:
-            return ir.Constant(_INT, value)
+            return ir.Constant(INDEX, value)
 
         def shuffled(x: Any, y: Any, picks: list[int]) -> Any:
             picked = ir.Constant(ir.VectorType(ir.IntType(32), n), picks)
@@ -276,7 +213,7 @@ def transpose(
         for i in range(n):
             near = builder.select(builder.icmp_signed("<", index(i), a_rows), index(i), last)
             at = builder.add(a_at, builder.mul(a_next, near))
-            row = _load(builder, vector, _pointer(context, builder, a, a_, at))
+            row = read(builder, vector, pointer(context, builder, a, a_, at))
             rows.append(builder.fmul(row, factor))
         # Exchange the quarters off the diagonal, then within each quarter, down to single numbers.
         step = n // 2
@@ -291,122 +228,8 @@ def transpose(
         for j, row in enumerate(rows):
             with builder.if_then(builder.icmp_signed("<", index(j), out_rows)):
                 at = builder.add(out_at, builder.mul(out_next, index(j)))
-                _store(builder, vector, row, _pointer(context, builder, out, out_, at))
+                write(builder, vector, row, pointer(context, builder, out, out_, at))
         return context.get_dummy_value()
 
     whole = types.int64
     return types.void(a, whole, whole, whole, out, whole, whole, whole, a.dtype), code
-
-
-def _block(rows: int, columns: int) -> Any:
-    """`products` for so many rows of the result (see there), with a sum in a register for each."""
-
-    @intrinsic
-    def block(
-        typing: Any,
-        a: Any,
-        a_at: Any,
-        a_next: Any,
-        a_term: Any,
-        b: Any,
-        b_term: Any,
-        terms: Any,
-        out: Any,
-        out_at: Any,
-        out_next: Any,
-        add: Any,
-    ) -> Any:
-        vector = Vector(b.dtype)
-
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            a_, a_at, a_next, a_term, b_, b_term, terms, out_, out_at, out_next, add = args
-
-            def place(at: Any, step: Any, times: Any) -> Any:
-                return builder.add(at, builder.mul(step, times))
-
-            def index(value: int) -> Any:
-                return ir.Constant(_INT, value)
-
-            width = [index(column * vector.lanes) for column in range(columns)]
-            targets = [
-                _pointer(
-                    context, builder, out, out_, builder.add(place(out_at, out_next, index(row)), shift)
-                )
-                for row in range(rows)
-                for shift in width
-            ]
-            sums = [cgutils.alloca_once(builder, vector.ir) for _ in targets]
-            with builder.if_else(add) as (then, otherwise):
-                with then:
-                    for total, target in zip(sums, targets, strict=True):
-                        builder.store(_load(builder, vector, target), total)
-                with otherwise:
-                    for total in sums:
-                        builder.store(_const(vector.ir, 0.0), total)
-            with cgutils.for_range(builder, terms) as loop:
-                b_at = builder.mul(loop.index, b_term)
-                vectors = [
-                    _load(builder, vector, _pointer(context, builder, b, b_, builder.add(b_at, shift)))
-                    for shift in width
-                ]
-                at = place(a_at, a_term, loop.index)
-                for row in range(rows):
-                    scalar = builder.load(_pointer(context, builder, a, a_, place(at, a_next, index(row))))
-                    factor = _spread(builder, scalar, vector.ir)
-                    for column, each in enumerate(vectors):
-                        total = sums[row * columns + column]
-                        builder.store(_call(builder, "fma", factor, each, builder.load(total)), total)
-            for total, target in zip(sums, targets, strict=True):
-                _store(builder, vector, builder.load(total), target)
-            return context.get_dummy_value()
-
-        whole = types.int64
-        return types.void(a, whole, whole, whole, b, whole, whole, out, whole, whole, types.boolean), code
-
-    return block
-
-
-# As many sums as there are registers for: 32 of them where they are wide, else 16, halves of a vector.
-_block81, _block41, _block21, _block11 = (_block(rows, 1) for rows in (8, 4, 2, 1))
-_block82, _block42, _block22, _block12 = (_block(rows, 2) for rows in (8, 4, 2, 1))
-_MOST = 8 if WIDE else 4
-
-
-@njit
-def products(a, a_at, a_next, a_term, b, b_term, terms, out, out_at, rows, columns, add):
-    """out[r] = sum over t of a[r, t] * b[t] for vectors b[t] and out[r] of 1 or 2 `columns`.
-
-    In the flat arrays, `a[r, t]` is `a[a_at + r * a_next + t * a_term]`; `b[t]` begins at `t * b_term`; and
-    `out[r]` at `out_at + r * columns * lanes`. With `add`, the sums are added to what `out` holds.
-    """
-    kept_whole()
-    width = columns * lanes(b)
-    r = 0
-    while r < rows:
-        left = rows - r
-        at, to = a_at + r * a_next, out_at + r * width
-        if columns == 2:
-            if left >= 8 and _MOST == 8:
-                _block82(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-                r += 8
-            elif left >= 4:
-                _block42(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-                r += 4
-            elif left >= 2:
-                _block22(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-                r += 2
-            else:
-                _block12(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-                r += 1
-        elif left >= 8:
-            _block81(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-            r += 8
-        elif left >= 4:
-            _block41(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-            r += 4
-        elif left >= 2:
-            _block21(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-            r += 2
-        else:
-            _block11(a, at, a_next, a_term, b, b_term, terms, out, to, width, add)
-            r += 1
