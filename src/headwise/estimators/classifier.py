@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 from headwise.data.example import Example
 from headwise.data.shares import TOLERANCE, Shares
 from headwise.estimators.base import texts_of, weights_for
-from headwise.estimators.labels import LabelEstimator, check_labels
+from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 
 
 class TextClassifier(LabelEstimator):
@@ -47,21 +47,10 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        examples, labels = _examples(X, y, sample_weight)
-        if len(labels) < 2:
-            raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
-        held = None
-        if dev is not None:
-            held, dev_labels = _examples(*dev)
-            if len(unseen := np.setdiff1d(dev_labels, labels)):
-                raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
-        self._fit(examples, held, label_kind=labels.dtype.kind)
-        self.classes_ = labels
-        return self
+        return self._fit_labelled(_examples(X, y, sample_weight), None if dev is None else _examples(*dev))
 
 
-def _examples(X: Any, y: Any, weights: Any = None) -> tuple[list[Example], np.ndarray]:
-    """The examples, and the labels that occur, sorted and of y's own type."""
+def _examples(X: Any, y: Any, weights: Any = None) -> Answered:
     texts = texts_of(X)
     counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:

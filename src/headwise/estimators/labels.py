@@ -1,6 +1,7 @@
 """LabelEstimator: what estimators share that choose one of several labels, of whatever type these are."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,6 +13,9 @@ from headwise.estimators.base import TextEstimator
 from headwise.scores.thresholds import decide
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
+
+Answered = tuple[Sequence[Any], np.ndarray]
+"""Items with their labels, and the labels that occur, sorted and of the type that they were given in."""
 
 
 class LabelEstimator(ClassifierMixin, TextEstimator):
@@ -38,6 +42,18 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
             of = dict(zip(self.model_.labels, thresholds, strict=True))
             thresholds = [of[str(label)] for label in self.classes_]
         return self.classes_[decide(probabilities, thresholds)]
+
+    def _fit_labelled(self, answered: Answered, dev: Answered | None) -> Self:
+        """Train on labelled items, and be fitted."""
+        items, labels = answered
+        if len(labels) < 2:
+            raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
+        held, others = dev or (None, labels)
+        if len(unseen := np.setdiff1d(others, labels)):
+            raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
+        self._fit(items, held, label_kind=labels.dtype.kind)
+        self.classes_ = labels
+        return self
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)

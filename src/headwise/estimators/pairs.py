@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.labels import LabelEstimator, check_labels
+from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 
 
 class PairClassifier(LabelEstimator):
@@ -43,17 +43,7 @@ class PairClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        pairs, labels = _labelled(X, y)
-        if len(labels) < 2:
-            raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
-        held = None
-        if dev is not None:
-            held, dev_labels = _labelled(*dev)
-            if len(unseen := np.setdiff1d(dev_labels, labels)):
-                raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
-        self._fit(pairs, held, label_kind=labels.dtype.kind)
-        self.classes_ = labels
-        return self
+        return self._fit_labelled(_labelled(X, y), None if dev is None else _labelled(*dev))
 
     def _items(self, X: Any) -> list[Pair]:
         return _pairs(X)
@@ -74,8 +64,7 @@ def _pairs(X: Any) -> list[Pair]:
     return [Pair(str(first), str(second)) for first, second in rows]
 
 
-def _labelled(X: Any, y: Any) -> tuple[list[Pair], np.ndarray]:
-    """The pairs with their labels, and the labels that occur, sorted and of y's own type."""
+def _labelled(X: Any, y: Any) -> Answered:
     pairs, targets = _pairs(X), check_labels(y)
     check_consistent_length(pairs, targets)
     labelled = zip(pairs, targets, strict=True)
