@@ -11,8 +11,8 @@ from headwise.linear.bag_baseline import NAME, linear_guesses
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
 from headwise.report.remarks import Remark
+from headwise.tasks.defaults import Settings
 from headwise.tasks.labels import LabelTask, calibration_told
-from headwise.tasks.task import Settings
 from headwise.train.fit import label_names, targets_of
 from headwise.train.fitted import Fitted
 from headwise.train.recipe import Recipe

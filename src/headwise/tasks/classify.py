@@ -15,8 +15,9 @@ from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.report.explanation import Explanation, explain_labels
 from headwise.report.remarks import Remark
+from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.tasks.task import Settings, kept_base, new_text_model, text_defaults
+from headwise.tasks.task import new_text_model
 from headwise.train.classification import finish_labels_again, finish_labels_crossed
 from headwise.train.crossing import Crossed
 from headwise.train.fit import all_labels, targets_of

@@ -24,7 +24,8 @@ from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Line, Sheet
 from headwise.scores.language import LanguageScores
-from headwise.tasks.task import Settings, Task
+from headwise.tasks.defaults import Settings
+from headwise.tasks.task import Task
 from headwise.train.fitted import Finished
 from headwise.train.language import LanguageObjective
 from headwise.train.recipe import Recipe

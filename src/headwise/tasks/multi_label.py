@@ -20,8 +20,9 @@ from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
+from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
-from headwise.tasks.task import Settings, Task, kept_base, names_of, new_text_model, text_defaults, where
+from headwise.tasks.task import Task, names_of, new_text_model, where
 from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (

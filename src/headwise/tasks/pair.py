@@ -12,8 +12,9 @@ from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
 from headwise.report.explanation import Explanation, explain_labels
+from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.tasks.task import Settings, new_text_model, text_defaults
+from headwise.tasks.task import new_text_model
 from headwise.train.fit import label_names, targets_of
 from headwise.train.recipe import Recipe
 

@@ -8,9 +8,9 @@ from headwise.data.parts import Parts
 from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_ridge
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.pair_model import PairScorer
+from headwise.tasks.defaults import Settings
 from headwise.tasks.numbers import NumberTask
 from headwise.tasks.pair import PairLabels, pair_defaults
-from headwise.tasks.task import Settings
 
 
 class PairScores(NumberTask):

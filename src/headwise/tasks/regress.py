@@ -9,8 +9,8 @@ from headwise.encoders import ENCODERS
 from headwise.linear.number_baseline import NAME, fit_number_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.regressor import Regressor
+from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.numbers import NumberTask
-from headwise.tasks.task import Settings, kept_base, text_defaults
 
 
 class Regress(NumberTask):

@@ -26,8 +26,9 @@ from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, 
 from headwise.scores.entities import count_entities
 from headwise.scores.scheme_check import Detection, detect_scheme
 from headwise.scores.schemes import Scheme, convert, read_spans
+from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LEAST, expert_say
-from headwise.tasks.task import Settings, Task, new_text_model, text_defaults
+from headwise.tasks.task import Task, new_text_model
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.recipe import Recipe
 from headwise.train.tag_expert import add_expert, add_expert_again

@@ -16,7 +16,6 @@ from headwise.data.errors import DataError
 from headwise.data.kind import Kind
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts
-from headwise.encoders.base import text_settings
 from headwise.encoders.trees import needs_trees
 from headwise.errors import ConfigError
 from headwise.features.tokenize import get_tokenizer
@@ -28,6 +27,7 @@ from headwise.report.explanation import Explanation
 from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet
+from headwise.tasks.defaults import Settings
 from headwise.tasks.long_texts import long_texts
 from headwise.train.crossing import Crossed
 from headwise.train.fit import new_vocabulary, start_from_vectors
@@ -36,7 +36,6 @@ from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
 
 DEFAULT_ENCODER = "ms-transformer"
-Settings = dict[str, dict[str, Any]]
 
 
 class Task(ABC):
@@ -307,59 +306,6 @@ class Task(ABC):
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
         return ConfigError(f"{self.title}s predict nothing")
-
-
-def kept_base(settings: Settings, items: int) -> Settings:
-    """Settings of models that begin as what their base says of texts: it is in place from the start and is
-    to be kept, so steps are few and small.
-
-    Args:
-        settings: Those of models with a base.
-        items: Training items.
-    """
-    settings["train"] |= {
-        "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
-        "learning_rate": 3e-4,
-        "vectors_learning_rate": 5e-4,
-        "score": "loss",
-    }
-    return settings
-
-
-def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any]) -> Settings:
-    """What models of labelled texts begin with.
-
-    Args:
-        items: Training texts.
-        vectors: Whether there are pretrained vectors.
-        encoder: Its name.
-        config: The class of its configuration.
-    """
-    small, large = items < 5_000, items > 50_000
-    width, heads, layers = (300, 10, 3) if vectors else (128, 4, 2)
-    own = text_settings(config, width, heads, layers)
-    readout = own.pop("readout", None)
-    settings: Settings = {
-        "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
-        "encoder": {"name": encoder, "width": width, **own},
-        "classifier": {"hidden": 128, "dropout": 0.3},
-        "model": {} if readout is None else {"readout": readout},
-        "train": {
-            # About as many updates for every size: word vectors that begin at random need them.
-            "epochs": 25 if small else 3 if large else 4,
-            "batch_texts": 16 if small else 32,
-            "vectors_learning_rate": 5e-3,
-            # A few hundred dev texts tell losses apart better than they tell accuracies apart.
-            "score": "loss" if small else "accuracy",
-        },
-    }
-    if vectors:
-        settings["words"]["dropout"] = 0.5
-        settings["classifier"] = {"hidden": 300, "dropout": 0.5, "normalize": "layer"}
-        settings["train"] |= {"epochs": 6 if small else 4, "vectors_learning_rate": 1e-4}
-    else:
-        settings["words"]["vector_size"] = width
-    return settings
 
 
 def new_text_model(
