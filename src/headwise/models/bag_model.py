@@ -1,6 +1,6 @@
 """BagModel: one label for a bag of instances (multiple-instance learning)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from headwise.data.batches import cut_batches
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
+from headwise.models.any_model import AnyModel
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.one_label import check_classes
@@ -71,7 +72,7 @@ class BagPrediction:
     probabilities: tuple[float, ...]
 
 
-class BagModel(nn.Module):
+class BagModel(AnyModel):
     """A classifier of bags: standardised features, then a model of sets.
 
     Attributes:
@@ -87,8 +88,7 @@ class BagModel(nn.Module):
     """
 
     FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = BagFeatures.from_json
+    read_vocabulary = BagFeatures.from_json
     embedding = thresholds = None  # no words, but the store looks
     expert = None
 
@@ -103,15 +103,10 @@ class BagModel(nn.Module):
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """See `headwise.models.text_model.TextModel.read_outputs`."""
         return {"labels": output_names(outputs)}
 
     def outputs_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels)}
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.parameters()).device
 
     def forward(self, bags: Ragged) -> Tensor:
         """Instances of `[features]` -> logits `[bags, labels]`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from headwise.encoders import ENCODERS, BPTransformer, EncoderConfig
 from headwise.errors import ConfigError
 from headwise.layers.causal import check_causal
 from headwise.layers.language import Window, evaluation_windows, symbol_losses
+from headwise.models.any_model import AnyModel
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.ragged import Ragged
 from headwise.scores.language import LanguageScores
@@ -51,7 +52,7 @@ class SymbolFeatures:
     vocabulary: Symbols
 
 
-class LanguageModel(nn.Module):
+class LanguageModel(AnyModel):
     """A causal encoder between the vectors of symbols and a softmax with the same vectors.
 
     Args:
@@ -62,9 +63,7 @@ class LanguageModel(nn.Module):
         ConfigError: The encoder looks ahead, or its learned positions end before the context.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {}
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Symbols.from_json
+    read_vocabulary = Symbols.from_json
 
     def __init__(self, config: ModelConfig, symbols: Symbols):
         super().__init__()
@@ -83,7 +82,6 @@ class LanguageModel(nn.Module):
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Nothing, see `outputs_json`."""
         return {}
 
     def outputs_json(self) -> dict[str, Any]:
@@ -99,10 +97,6 @@ class LanguageModel(nn.Module):
     def context(self) -> int:
         """Symbols that the model may look back to."""
         return self.config.language.context
-
-    @property
-    def device(self) -> torch.device:
-        return self.bias.device
 
     def forward(self, inputs: Ragged) -> Ragged:
         """The symbols before those to predict `[total]` -> states `[total, width]`."""

@@ -28,6 +28,7 @@ from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.layers.classify import Classifier, ClassifierConfig
+from headwise.models.any_model import AnyModel
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.ragged import Ragged
@@ -81,7 +82,7 @@ def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
     return names
 
 
-class TextModel(nn.Module):
+class TextModel(AnyModel):
     """What the models of all tasks begin with: from texts to the states of their words.
 
     Args:
@@ -92,14 +93,9 @@ class TextModel(nn.Module):
         width: Features of the embedding, if not those that the encoder takes.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes that are numbers fitted beside the weights, and the least value of each."""
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes that are lists of such numbers, one for each of `labels`; likewise."""
     reads_pairs: ClassVar[bool] = False
     """Whether a batch is that of the first texts of pairs and then the second ones."""
-    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]] = Vocabulary.from_json
-    """Undoes `to_json` of what the model knows: its words."""
+    read_vocabulary = Vocabulary.from_json
 
     def __init__(
         self,
@@ -127,24 +123,6 @@ class TextModel(nn.Module):
             most=None if config.windows.long == "split" else self.most_words,
             cut=config.windows.long == "truncate",
         )
-
-    @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """What the model is made with beside its configuration and words, from what `outputs_json` gave,
-        which may be hostile.
-
-        Raises:
-            OutputsError: The outputs make no sense.
-        """
-        raise NotImplementedError
-
-    def outputs_json(self) -> dict[str, Any]:
-        """What the outputs mean, as plain data for `read_outputs`."""
-        raise NotImplementedError
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.parameters()).device
 
     def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
         """Texts -> the vectors of their words, and what the embedding says of each text as a whole."""

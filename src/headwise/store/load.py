@@ -100,12 +100,12 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
         factors[name] = _label_factors(fitted, name, low, at, len(outputs["labels"]))
     for name, factor in factors.items():
         setattr(model, name, factor)
-    model._repr_html_ = partial(_shown, model, files)
+    model.card = partial(_card, files)
     return model.eval().to(device)
 
 
-def _shown(model: Any, files: "_Folder") -> str:
-    """A loaded model in a notebook; of a folder that has changed since, without its scores."""
+def _card(files: "_Folder", model: Any) -> str:
+    """What a notebook shows of a loaded model; of a folder that has changed since, without its scores."""
     from headwise.store.shown import model_html  # which few need
 
     info = {}
