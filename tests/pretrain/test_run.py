@@ -83,6 +83,14 @@ def test_two_sentence_encoders_are_the_teachers(text, encoder, tmp_path):
         TeacherConfig(f"{encoder},")
 
 
+def test_a_folder_with_a_comma_in_its_path_is_one_teacher(encoder, tmp_path):
+    folder = tmp_path / "ours, the first" / "encoder"
+    assert len(TeacherConfig(f"{folder}").names) == 2  # there is no such folder
+    shutil.copytree(encoder, folder)
+    assert TeacherConfig(f"{folder}").names == (str(folder),)
+    assert TeacherConfig(f"{encoder}, {tmp_path}").names == (str(encoder), str(tmp_path))
+
+
 def test_a_few_passages_are_enough_to_go_through(encoder, tmp_path):
     (tmp_path / "few.txt").write_text("the cat and the dog\n\nthe moon and the cat\nthe dog\n")
     made = pretrain_files([tmp_path / "few.txt"], tmp_path / "base", taught(encoder, rarest=1))

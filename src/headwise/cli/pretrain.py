@@ -49,9 +49,7 @@ def pretrain(
     overwrite: Annotated[bool, _SWITCH] = False,
     name: Annotated[str, Parameter(group=_CARD, show_default=False)] = "",
     licence: Annotated[str, Parameter(group=_CARD, show_default=False)] = "",
-    source: Annotated[
-        tuple[str, ...], Parameter(group=_CARD, show_default=False, negative_iterable=())
-    ] = (),
+    source: Annotated[tuple[str, ...], _SOURCE] = (),
     plain: PlainFlags = None,
     teacher_settings: TeacherFlags = None,
     student: StudentFlags = None,
@@ -68,7 +66,7 @@ def pretrain(
         files: Texts, plain or compressed, of any size: a paragraph or a sentence a line.
         output: Folder of the base.
         teacher: A sentence encoder: a name of the Hugging Face hub, or a folder; several with commas
-            between. [none, the texts alone]
+            between, unless a folder is called just so. [none, the texts alone]
         epochs: Passes over what is learnt from; --student.epochs with a teacher, else --context.epochs.
         word_list: A file of words, the commonest first, one a line, which are listed beside the commonest
             of the texts.

@@ -1,6 +1,7 @@
 """How a base is made."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from headwise.config import check_choice, check_range
 from headwise.errors import ConfigError
@@ -12,8 +13,8 @@ class TeacherConfig:
     """Which sentence encoder is the teacher, if any."""
 
     name: str = ""
-    """A sentence encoder of the Hugging Face hub (owner/name), or a folder; several with commas between:
-    the student learns from all; empty = the text alone."""
+    """A sentence encoder of the Hugging Face hub (owner/name), or a folder; several with commas between
+    (unless a folder is called just so): the student learns from all; empty = the text alone."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     pooling: str = "auto"
@@ -37,7 +38,11 @@ class TeacherConfig:
     @property
     def names(self) -> tuple[str, ...]:
         """That of each teacher; none where the text alone teaches."""
-        return tuple(name.strip() for name in self.name.split(",")) if self.name else ()
+        if not self.name:
+            return ()
+        if Path(self.name).expanduser().is_dir():  # which may have commas in its path
+            return (self.name,)
+        return tuple(name.strip() for name in self.name.split(","))
 
 
 @dataclass(frozen=True)
