@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
+from headwise.linear import text_expert
+from headwise.linear.shares import text_shares
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear.text_model import LinearModel
 
 TEXTS = [f"{word} text of number {n}" for n in range(30) for word in ("red", "green", "blue")]
 VECTORS = np.random.default_rng(0).normal(size=(len(TEXTS), 5)).astype(np.float32)
@@ -47,3 +51,50 @@ def test_does_not_take_part_in_training():
 def test_no_features():
     model = fit_linear(["", ""], np.array([0, 1]), 2).model
     assert TextExpert.of(model)(["a text"]).shape == (1, 2)
+
+
+def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
+    texts = [
+        f"{word}{n % classes} text of {n // classes}" for n in range(3 * classes) for word in ("a", "b")
+    ]
+    targets = np.repeat(np.arange(3 * classes) % classes, 2)
+    return fit_linear(texts, targets, classes, settings=LinearSettings(ratios=False)).model, texts
+
+
+@pytest.mark.parametrize("most_dense", [0, text_expert.MOST_DENSE])
+def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, monkeypatch):
+    monkeypatch.setattr(text_expert, "MOST_DENSE", most_dense)
+    model, texts = of_many_labels()
+    expert = TextExpert.of(model)
+    assert 0 < expert.kept < model.machine.weights.size / 2
+    own, whole = softmax(expert(texts), axis=1), softmax(model.scores(texts), axis=1)
+    np.testing.assert_allclose(own, whole, atol=0.02)
+    sizes = expert.features, expert.words, expert.vectors, expert.classes, expert.tokenizer
+    loaded = TextExpert(*sizes, kept=expert.kept)
+    loaded.load_state_dict(expert.state_dict())
+    np.testing.assert_array_equal(loaded(texts), expert(texts))
+
+
+def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
+    model, texts = of_many_labels()
+    expert, toward = TextExpert.of(model), np.linspace(-1, 1, 40)
+    dense = text_shares(expert.linear_model(), texts[0], toward)
+    monkeypatch.setattr(text_expert, "MOST_DENSE", 0)
+    sparse = text_shares(TextExpert.of(model).linear_model(), texts[0], toward)
+    np.testing.assert_allclose(sparse, dense, atol=1e-6)
+    assert np.abs(dense).sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        *(("ends", 0, -1), ("ends", 0, 1 << 30), ("ends", -1, 5), ("ends", 0, -(1 << 31))),
+        *(("columns", 0, 40), ("columns", 3, -1)),
+    ],
+)
+def test_places_of_weights_that_are_not_there_are_refused(name, place, value):
+    expert = TextExpert.of(of_many_labels()[0])
+    state = {key: own.clone() for key, own in expert.state_dict().items()}
+    state[name][place] = value
+    with pytest.raises(RuntimeError, match=f"{name}: they (do not part|are not all)"):
+        expert.load_state_dict(state)

@@ -129,12 +129,12 @@ def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
 
 def test_few_features_are_kept_for_many_labels(monkeypatch):
     monkeypatch.setattr(text_fit, "LEAST_FEATURES", 10)
-    monkeypatch.setattr(text_fit, "MOST_BYTES", 700)
+    monkeypatch.setattr(text_fit, "MOST_WEIGHTS", 4 * 43)
     texts, targets = corpus(4)
     found = fit_linear(texts, targets, 4, settings=FIXED)
-    assert sum(map(len, found.model.blocks.values())) <= 700 / 16
+    assert sum(map(len, found.model.blocks.values())) <= 43
     words = fit_linear(texts, targets, 4, settings=LinearSettings(blocks=("words",))).model.blocks
-    assert 700 // 16 // 2 < len(words["words"]) <= 700 / 16
+    assert 43 // 2 < len(words["words"]) <= 43
 
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])

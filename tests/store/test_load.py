@@ -593,3 +593,41 @@ def test_bad_sizes_of_an_expert(folder, sign, change):
     path.write_text(json.dumps(config))
     sign(saved)
     assert refused(saved).code in ("HW507", "HW509")
+
+
+@pytest.fixture
+def many_labels(make_model, save) -> Path:
+    """A saved model of 40 labels, whose expert keeps some of its weights."""
+    model = make_model(labels=tuple(f"l{n}" for n in range(40)))
+    texts = [f"red apples{n} green pears" for n in range(80)]
+    model.add_expert(TextExpert.of(fit_linear(texts, np.arange(80) % 40, 40).model), 1.0, share=0.5)
+    return save(model)
+
+
+def test_an_expert_of_many_labels_is_saved(many_labels):
+    model = load_model(many_labels)
+    kept = model.config.expert.kept
+    assert 0 < kept == len(model.expert.weights) < model.expert.features * 40 / 2
+    assert model.expert(["apples7"]).argmax() == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "fill"), [("columns", 0x7F), ("columns", 0xFF), ("ends", 0x7F), ("ends", 0)]
+)
+def test_weights_of_labels_or_features_that_are_not_there(many_labels, sign, name, fill):
+    header, data = split((many_labels / WEIGHTS).read_bytes())
+    start, end = header[f"expert.{name}"]["data_offsets"]
+    forged = data[:start] + bytes([fill]) * (end - start) + data[end:]
+    (many_labels / WEIGHTS).write_bytes(join(header, forged))
+    sign(many_labels)
+    refused_as("HW509", name, many_labels)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 10**7, 1 << 25, -1])
+def test_another_number_of_kept_weights(many_labels, sign, kept):
+    path = many_labels / "config.json"
+    config = json.loads(path.read_text())
+    config["model"]["expert"]["kept"] = kept
+    path.write_text(json.dumps(config))
+    sign(many_labels)
+    assert refused(many_labels).code in ("HW507", "HW509")

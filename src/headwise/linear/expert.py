@@ -34,8 +34,10 @@ class ExpertConfig:
     """How many of them are runs of characters; not to be set."""
     vectors: int = 0
     """Numbers of the vectors of texts that it reads beside them; not to be set."""
+    kept: int = 0
+    """How many weights it keeps, where it has many labels and not all are worth it; not to be set."""
 
-    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors")
+    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors", "kept")
     """What training finds out."""
 
 

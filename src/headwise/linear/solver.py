@@ -57,20 +57,20 @@ class Machine:
     """Linear scores of labels; of two labels only the second has a column.
 
     Attributes:
-        weights: `[features, columns]`.
+        weights: `[features, columns]`; sparse where most of very many are 0.
         dense: `[size, columns]`.
         bias: `[columns]`.
     """
 
-    weights: Floats
+    weights: Floats | csr_matrix
     dense: Floats
     bias: Floats
 
     def scores(self, rows: Rows) -> Floats:
         """`[texts, columns]`."""
-        return np.asarray(
-            rows.sparse @ self.weights + rows.dense @ self.dense + self.bias, dtype=np.float32
-        )
+        said = rows.sparse @ self.weights
+        said = said.toarray() if isinstance(said, csr_matrix) else said
+        return np.asarray(said + rows.dense @ self.dense + self.bias, dtype=np.float32)
 
 
 def solve(

@@ -1,25 +1,31 @@
 """TextExpert: a linear model of texts as part of a saved model, its weights in bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_features import Block, Vocabulary
 from headwise.linear.text_model import DenseScale, LinearModel
+from headwise.linear.thinning import largest, thinned
 
 BLOCKS: tuple[Block, ...] = ("words", "characters")
+MOST_DENSE = 1 << 24
+"""Features times columns up to which the weights that were kept stand among zeros in memory."""
 
 
 class TextExpert(nn.Module):
     """A `LinearModel` as buffers: trained by the solver, not by gradient.
 
     The weights of a feature are whole numbers between -127 and 127, times one number of its own: a tenth of
-    what most of them would take otherwise, at no loss of accuracy.
+    what most of them would take otherwise, at no loss of accuracy. Of very many labels only the weights
+    that are worth it are kept (`headwise.linear.thinning`), feature by feature, with the labels that they
+    are of.
 
     Args:
         features: Words, word pairs and runs of characters that it knows.
@@ -28,10 +34,13 @@ class TextExpert(nn.Module):
         classes: Number of labels.
         tokenizer: Finds the words.
         sets: A text may have any number of the labels.
+        kept: How many weights it has; 0 if it has them all.
     """
 
     keys: Tensor
     idf: Tensor
+    ends: Tensor
+    columns: Tensor
     weights: Tensor
     steps: Tensor
     bias: Tensor
@@ -39,14 +48,28 @@ class TextExpert(nn.Module):
     dense: Tensor
 
     def __init__(
-        self, features: int, words: int, vectors: int, classes: int, tokenizer: str, *, sets: bool = False
+        self,
+        features: int,
+        words: int,
+        vectors: int,
+        classes: int,
+        tokenizer: str,
+        *,
+        sets: bool = False,
+        kept: int = 0,
     ):
         super().__init__()
         columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
+        self.kept = kept
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
-        self.register_buffer("weights", torch.zeros(features, columns, dtype=torch.int8))
+        shape = (kept,) if kept else (features, columns)
+        self.register_buffer("weights", torch.zeros(shape, dtype=torch.int8))
+        if kept:
+            number = torch.int16 if columns <= 1 << 15 else torch.int32
+            self.register_buffer("ends", torch.zeros(features, dtype=torch.int32))
+            self.register_buffer("columns", torch.zeros(kept, dtype=number))
         self.register_buffer("steps", torch.zeros(features))
         self.register_buffer("bias", torch.zeros(columns))
         if vectors:
@@ -61,16 +84,22 @@ class TextExpert(nn.Module):
         words = len(model.blocks["words"]) if "words" in model.blocks else 0
         vectors = 0 if model.scale is None else len(model.scale.mean)
         sets = len(model.machine.bias) == model.classes
+        weights = thinned(model.machine.weights)
+        kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        expert = cls(features, words, vectors, model.classes, model.tokenizer, sets=sets)
-        weights = model.machine.weights
-        steps = np.abs(weights).max(axis=1, initial=0) / np.float32(127)
-        whole = np.rint(weights / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)
+        expert = cls(features, words, vectors, model.classes, model.tokenizer, sets=sets, kept=kept)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
         idf = np.concatenate([np.zeros(0, dtype=np.float32), *(own.idf for own in vocabularies)])
-        values: dict[str, Any] = {"keys": keys, "idf": idf, "weights": whole, "steps": steps}
-        values["bias"] = model.machine.bias
+        steps = largest(weights) / np.float32(127)
+        values: dict[str, Any] = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
+        divisors = np.where(steps > 0, steps, 1)
+        if not isinstance(weights, csr_matrix):
+            values["weights"] = np.rint(weights / divisors[:, None])
+        elif kept:
+            ends = np.asarray(weights.indptr)
+            values |= {"ends": ends[1:], "columns": weights.indices}
+            values["weights"] = np.rint(weights.data / np.repeat(divisors, np.diff(ends)))
         if model.scale is not None:
             values["mean"] = model.scale.mean
             values["dense"] = model.machine.dense * np.float32(model.scale.weight)
@@ -91,6 +120,7 @@ class TextExpert(nn.Module):
             "words": self.words,
             "characters": characters,
             "vectors": self.vectors,
+            "kept": self.kept,
         }
 
     def linear_model(self) -> LinearModel:
@@ -109,10 +139,21 @@ class TextExpert(nn.Module):
             if self.vectors:
                 dense = self.dense.float().cpu().numpy()
                 scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
-            weights = self.weights.cpu().numpy() * steps[:, None]
-            machine = Machine(weights, dense, self.bias.float().cpu().numpy())
+            machine = Machine(self._weights(steps), dense, self.bias.float().cpu().numpy())
             self._model = LinearModel(blocks, machine, self.classes, self.tokenizer, scale)
         return self._model
+
+    def _weights(self, steps: Floats) -> Floats | csr_matrix:
+        """As numbers, `[features, columns]`; not sparse unless that would take much memory, as products are
+        slower then."""
+        weights = self.weights.cpu().numpy()
+        if not self.kept:
+            return weights * steps[:, None]
+        ends = np.append(np.int32(0), self.ends.cpu().numpy())
+        values = weights * np.repeat(steps, np.diff(ends))
+        shape = len(steps), len(self.bias)
+        sparse = csr_matrix((values, self.columns.cpu().numpy().astype(np.int32), ends), shape=shape)
+        return np.asarray(sparse.toarray()) if shape[0] * shape[1] <= MOST_DENSE else sparse
 
     def forward(self, texts: Sequence[str], dense: NDArray | None = None) -> Floats:
         """Calibrated logits of texts, `[texts, classes]`, from their vectors too if it reads any."""
@@ -121,3 +162,15 @@ class TextExpert(nn.Module):
     def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
         self._model = None
         super()._load_from_state_dict(*args, **keywords)
+        *_, errors = args
+        if self.kept and not errors:
+            errors.extend(self._misplaced())
+
+    def _misplaced(self) -> Iterator[str]:
+        """What is wrong with where the weights are said to belong."""
+        ends = self.ends.long()
+        sizes = torch.diff(ends, prepend=ends.new_zeros(1))
+        if not len(ends) or ends[-1] != self.kept or (sizes < 0).any():
+            yield f"expert.ends: they do not part {self.kept} weights among {len(ends)} features"
+        if (self.columns < 0).any() or (self.columns >= len(self.bias)).any():
+            yield f"expert.columns: they are not all numbers of {len(self.bias)} labels"

@@ -28,8 +28,8 @@ MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
 MOST_RATIO_CLASSES = 20
 """Labels up to which naive Bayes ratios are tried; with 77 and 150 they cost 0.9 points."""
-MOST_BYTES = 6_000_000
-"""What the weights may take when they are saved."""
+MOST_WEIGHTS = 120_000_000
+"""Features times columns above which the rarest features are left out."""
 LEAST_FEATURES = 20_000
 
 
@@ -97,8 +97,8 @@ def fit_linear(
         class_weight: How much the texts of each label count, `[classes]`; of label sets, the texts with it
             beside those without.
         tokenizer: Finds the words.
-        max_features: Most words, word pairs and runs of characters; fewer where there are so many labels
-            that the weights would take more than `MOST_BYTES`.
+        max_features: Most words, word pairs and runs of characters; fewer where there would be more
+            than `MOST_WEIGHTS`.
         folds: Of the cross-validation.
         always: How many of the texts, the last, are in no fold: they are trained on, and not judged.
         seed: Of the folds and of the order of the texts.
@@ -262,7 +262,7 @@ def _data(
     if importance.sum() > 0:
         importance = importance / importance.mean()
     columns = 1 if classes == 2 and sets is None else classes
-    most = min(max_features, max(MOST_BYTES // (12 + columns), LEAST_FEATURES)) // 2
+    most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     names: tuple[Block, ...] = ("words", "characters")
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {
         name: BlockReader(name, tokenizer).fit(texts, max_features=most) for name in names

@@ -60,7 +60,7 @@ class ExpertReader(Reader):
             tokenizer = self.config.words.tokenizer
             features = own.words + own.characters
             self.expert = TextExpert(
-                features, own.words, own.vectors, self.outputs, tokenizer, sets=self.SETS
+                features, own.words, own.vectors, self.outputs, tokenizer, sets=self.SETS, kept=own.kept
             )
         elif own.features:
             self.expert = self.EXPERT(own.features, self.outputs)

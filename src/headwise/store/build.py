@@ -17,7 +17,16 @@ from headwise.tasks import find_task
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
-    *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
+    *(
+        "max_positions",
+        "max_words",
+        "min_count",
+        "max_features",
+        "features",
+        "characters",
+        "vectors",
+        "kept",
+    ),
     *("max_pieces", "overlap", "remember", "buckets", "words"),
     *("size", "subwords"),
     *("context", "windows", "max_symbols", "relative_rows"),

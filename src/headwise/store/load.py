@@ -93,7 +93,10 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
             _check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
             raise
     _check_digest(path, digest, entry)
-    model.load_state_dict(tensors, assign=True)
+    try:
+        model.load_state_dict(tensors, assign=True)
+    except RuntimeError as error:  # weights that point to places which are not there
+        raise StoreError(f"{path}: {error}", code="HW509") from error
     for name, low in kind.LABEL_FACTORS.items():
         if name not in fitted and hasattr(kind, name):  # it may be left out
             continue

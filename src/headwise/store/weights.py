@@ -24,6 +24,7 @@ _NAMES = {
     torch.float16: "F16",
     torch.int64: "I64",
     torch.int32: "I32",
+    torch.int16: "I16",
     torch.int8: "I8",
     torch.bool: "BOOL",
 }
