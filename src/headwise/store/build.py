@@ -17,18 +17,9 @@ from headwise.tasks import find_task
 # Settings that may be large; all others count things that are made one by one (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
-    *(
-        "max_positions",
-        "max_words",
-        "min_count",
-        "max_features",
-        "features",
-        "characters",
-        "vectors",
-        "kept",
-    ),
+    *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
     *("max_pieces", "overlap", "remember", "buckets", "words"),
-    *("size", "subwords"),
+    *("size", "subwords", "kept"),
     *("context", "windows", "max_symbols", "relative_rows"),
 }
 _LARGEST_SIZE = 1 << 24
