@@ -20,8 +20,8 @@ def test_tune(run, tmp_path, monkeypatch):
         '[base]\nname = "none"\n[encoder]\nname = "ms-transformer"\nwidth = 8\nheads = 2\nhead_size = 4\n'
         "layers = 1\n[train]\nepochs = 1\n"
     )
-    given = [str(file), "--recipe", str(recipe), "--seeds", "1", "--minutes", "0.03"]
-    code, out, err = run("tune", *given)
+    given = [str(file), "--recipe", str(recipe), "--seeds", "1"]
+    code, out, err = run("tune", *given, "--minutes", "0.03")
     assert code == 0, err
     assert "gain over the defaults" in out
     assert "the time is over" in err
@@ -29,10 +29,13 @@ def test_tune(run, tmp_path, monkeypatch):
     found = tomllib.loads((folder / "recipe.toml").read_text())
     assert build_recipe(found).model.encoder.width in (4, 8, 16)
     runs = (folder / "search.jsonl").read_bytes()
-    code, out, err = run("tune", *given, "--json")
+    code, out, err = run("tune", *given, "--minutes", "0.03", "--json")
     assert code == 0, err
     assert json.loads(out)["tried"]
     assert (folder / "search.jsonl").read_bytes() == runs
+    code, out, err = run("tune", *given, "--minutes", "0.001", "--output", str(tmp_path / "short"))
+    assert code == 0, err
+    assert "Nothing but the defaults was tried, as the time was over: give more --minutes." in out
     code, _, err = run("tune", str(tmp_path / "none.tsv"))
     assert code == 2
     assert "none.tsv" in err

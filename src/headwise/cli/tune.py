@@ -118,6 +118,8 @@ def show(found: "Tuned", what: str) -> None:
 def confirmation(found: "Tuned") -> str:
     """What the first gains on items that had no say."""
     first, gain = found.tried[0], found.confirmed
+    if len(found.tried) == 1:
+        return f"Nothing but {first.name} was tried, as the time was over: give more --minutes."
     if first.gain is None:
         return f"Nothing is better than {first.name}."
     if gain is None:
