@@ -18,7 +18,7 @@ from headwise.scores.metrics import compare, score
 from headwise.scores.sureness import SURENESS, least_sure
 from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
-from headwise.train.classification import ClassificationObjective, begin_with_probe, finish_labels
+from headwise.train.classification import ClassificationObjective, finish_labels
 from headwise.train.fit import targets_of
 from headwise.train.fitted import Finished, Fitted
 
@@ -37,10 +37,6 @@ class LabelTask(Task):
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
         soft, weights = shares_of(parts.train, model.labels), weights_of(parts.train)
         return ClassificationObjective(model, train, dev, soft=soft, weights=weights)
-
-    def begin(self, model: Any, objective: Any) -> None:
-        if getattr(model, "probe", None) is not None:
-            begin_with_probe(objective)
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_labels(objective)

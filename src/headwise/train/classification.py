@@ -81,9 +81,25 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         losses = classification_loss(
             self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
         )
-        if self.text_weights is not None:
-            losses = losses * self.there(self.text_weights[list(texts)])
-        return losses.sum()
+        return self.summed(losses, texts)
+
+    def begin_with_probe(self) -> None:
+        """Let a classifier with a base begin as what the vectors of the base say by themselves; one that
+        goes on from an earlier model, as what they add to it."""
+        model: Any = self.model
+        targets, weights = self.train_targets, self.text_weights
+        if (of_labels := self.class_weights) is not None:
+            own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
+            weights = own if weights is None else own * weights
+        vectors = model.base_vectors(self.train_items)
+        silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
+        offsets = None if silent else model.outputs_of(self.train_items)
+        found = fit_probe(
+            vectors, targets, len(model.labels), weights=weights, offsets=offsets, always=self.names
+        )
+        with torch.no_grad():
+            for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
+                own += torch.from_numpy(values).to(own)
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.model.labels)
@@ -97,24 +113,6 @@ def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -
         "macro_f1": scores.macro_f1,
         "loss": mean_loss(logits, targets),
     }
-
-
-def begin_with_probe(objective: ClassificationObjective) -> None:
-    """Let a classifier with a base begin as what the vectors of the base say by themselves; of one that
-    goes on from an earlier model, as what they add to it."""
-    model, targets, weights = objective.model, objective.train_targets, objective.text_weights
-    if (of_labels := objective.class_weights) is not None:
-        own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
-        weights = own if weights is None else own * weights
-    vectors = model.base_vectors(objective.train_items)
-    silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
-    offsets = None if silent else model.outputs_of(objective.train_items)
-    found = fit_probe(
-        vectors, targets, len(model.labels), weights=weights, offsets=offsets, always=objective.names
-    )
-    with torch.no_grad():
-        for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
-            own += torch.from_numpy(values).to(own)
 
 
 def finish_labels(objective: ClassificationObjective) -> Finished:

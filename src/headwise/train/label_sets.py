@@ -50,7 +50,6 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         super().__init__(model, train[0], dev[0])
         self.train_targets, self.dev_targets = train[1], dev[1]
         self.names = 0
-        self.text_weights: NDArray[np.float32] | None = None
         if model.config.base.names:
             learn_names(self)
         settings = model.config.classifier
@@ -69,9 +68,7 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         losses = label_set_loss(
             self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
         )
-        if self.text_weights is not None:
-            losses = losses * self.there(self.text_weights[list(texts)])
-        return losses.sum()
+        return self.summed(losses, texts)
 
     def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         how = {"weights": self.text_weights, "always": self.names}

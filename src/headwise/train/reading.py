@@ -16,6 +16,9 @@ AnyReader = TypeVar("AnyReader", bound=Reader | BagModel)
 class ReaderObjective(Generic[AnyReader]):
     """Training and dev texts (or pairs) as the model reads them (see `headwise.train.objective`).
 
+    Attributes:
+        text_weights: How much each training text counts, `[texts]`; None where all count the same.
+
     Args:
         model: Encodes them.
         train: Training texts or pairs.
@@ -24,6 +27,7 @@ class ReaderObjective(Generic[AnyReader]):
 
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
+        self.text_weights: np.ndarray | None = None
         self.train_items = model.encoded(train)
         self.dev_items = model.encoded(dev)
         model.remember([*self.train_items, *self.dev_items])
@@ -52,6 +56,12 @@ class ReaderObjective(Generic[AnyReader]):
         """The model's outputs for the training texts with these numbers, `[numbers, outputs]` float32."""
         model = self.model
         return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+
+    def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
+        """The sum of the losses of the training texts with these numbers, each as much as it counts."""
+        if self.text_weights is not None:
+            losses = losses * self.there(self.text_weights[list(numbers)])
+        return losses.sum()
 
     def there(self, values: np.ndarray) -> Tensor:
         """An array on the model's device."""

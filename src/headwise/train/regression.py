@@ -40,9 +40,7 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         losses = squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)]))
-        if self.text_weights is not None:
-            losses = losses * self.there(self.text_weights[list(texts)])
-        return losses.sum()
+        return self.summed(losses, texts)
 
     def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return fit_number_probe(vectors, self.train_targets)

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.config import from_dict
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
-from headwise.features.bases.choice import AUTO, choose_base
-from headwise.features.tokenize import get_tokenizer
+from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
 from headwise.recipe import choose_settings
 from headwise.report.curve import curve_figure
 from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
-from headwise.train.fit import fit, label_names, targets_of
+from headwise.train.fit import fit, targets_of
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import base_vectors, read_labelled
 
 LEAST_TEXTS = 100
 _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
@@ -119,21 +118,13 @@ def curve_file(
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    kind = KINDS["classify"]
-    data = kind.read(file, from_dict(kind.options, dict(reading or {})))
-    for line in data.notes:
-        listener.note(line)
-    names, count = label_names(item.label for item in data.items), len(data.items)
-    if count < LEAST_TEXTS or len(names) < 2:
-        raise ConfigError(
-            f"{data.path}: {count:,} texts with {len(names)} labels; a curve needs {LEAST_TEXTS} or more "
-            "texts with two or more labels"
-        )
+    data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
+    count = len(data.items)
     held = min(max(round(_HELD * count), 1), _MOST_HELD)
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     judge = _whole_judge(data.items) if whole else _linear_judge(data.items, names, base, listener)
     identity = {
-        "texts": kind.fingerprint(data.items).sha256,
+        "texts": KINDS["classify"].fingerprint(data.items).sha256,
         "model": "whole" if whole else f"linear {base}",
     }
     measured = Measured(work, identity)
@@ -190,11 +181,9 @@ def _round(number: float) -> int:
 def _linear_judge(items: Sequence[Example], names: Sequence[str], base: str, listener: Listener) -> Judge:
     """Trains the linear expert; what it reads is chosen once, on all texts."""
     texts, targets = [item.text for item in items], targets_of(items, names)
-    words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, said = choose_base(base, words)
+    dense, said = base_vectors(texts, base)
     if said:
         listener.note(said)
-    dense = None if chosen is None else chosen.texts(words)
 
     def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
         vectors = None if dense is None else dense[rows]

@@ -1,6 +1,6 @@
 """Who is told what a verb does: nobody, unless a terminal listens."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,11 @@ class Listener:
 
     def note(self, text: str) -> None:
         """Is told something of interest."""
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Is told several things of interest."""
+        for text in texts:
+            self.note(text)
 
     def warn(self, text: str) -> None:
         """Is told what may be wrong."""

@@ -6,19 +6,22 @@ from typing import Any
 
 from headwise.config import from_dict
 from headwise.data.fingerprint import file_sha256
+from headwise.data.kinds import KINDS, infer_task
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
+from headwise.features.bases.choice import choose_base
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
+from headwise.recipe import Sections
 from headwise.store import load_model
 from headwise.store.layout import MANIFEST
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
-from headwise.train.fit import pick_device
+from headwise.train.fit import label_names, pick_device
 from headwise.train.former import Former
 from headwise.verbs.listener import Listener
 
@@ -64,8 +67,7 @@ def read_rows(
     """The records of a file as a model reads them; see `read_answers`."""
     given, kind = dict(reading or {}), task.kind_for(model.config)
     rows = task.rows(model, str(file), lambda: from_dict(kind.options, given), given)
-    for line in rows.notes:
-        listener.note(line)
+    listener.notes(rows.notes)
     return rows
 
 
@@ -99,15 +101,57 @@ def read_answers(
     data = kind.read(str(file), options, like=task.likeness(model))
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
-    for line in data.notes:
-        listener.note(line)
+    listener.notes(data.notes)
     task.check_answers(model, data, str(folder))
     return data
 
 
-def former_of(
-    layers: Sequence[Mapping[str, Mapping[str, Any]]],
-) -> tuple[Former | None, tuple[Mapping[str, Mapping[str, Any]], ...]]:
+def read_labelled(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Listener
+) -> tuple[Any, list[str]]:
+    """A file of texts with one label each, and the names of the labels.
+
+    Args:
+        file: The file; "-" is standard input.
+        reading: How it is read, where that is not to be guessed.
+        least: How many texts it must have.
+        listener: Is told what was noticed.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or has too few texts or labels.
+    """
+    kind = KINDS["classify"]
+    data = kind.read(file, from_dict(kind.options, dict(reading or {})))
+    listener.notes(data.notes)
+    names = label_names(item.label for item in data.items)
+    if len(data.items) < least or len(names) < 2:
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} texts with {len(names)} labels; expected {least} or more "
+            "texts with two or more labels"
+        )
+    return data, names
+
+
+def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
+    """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
+    is `auto`, `none`, or what `--base` takes."""
+    words = [get_tokenizer("penn").words(text) for text in texts]
+    chosen, said = choose_base(base, words)
+    return None if chosen is None else chosen.texts(words), said
+
+
+def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ...], str]:
+    """Sections of settings that name the task, if need be as a first one by the looks of the file; and what
+    there is to say of that."""
+    if any("task" in layer.get("model", {}) for layer in layers):
+        return tuple(layers), ""
+    reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+    found, why = infer_task(file, reading)
+    said = f"task {found} guessed from the file ({why}) - override with --task" if why else ""
+    return ({"model": {"task": found}}, *layers), said
+
+
+def former_of(layers: Sequence[Sections]) -> tuple[Former | None, tuple[Sections, ...]]:
     """The earlier model that sections of settings name as base, if they name one, and the sections without
     its name.
 

@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from headwise.config import from_dict
-from headwise.data.kinds import KINDS
 from headwise.data.near import near_texts, words_of
-from headwise.errors import ConfigError
-from headwise.features.bases.choice import AUTO, choose_base
-from headwise.features.tokenize import get_tokenizer
+from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
-from headwise.train.fit import label_names
+from headwise.train.fit import targets_of
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import base_vectors, read_labelled
 
 LEAST_TEXTS = 20
 
@@ -59,18 +56,9 @@ def noise_file(
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
-    kind = KINDS["classify"]
-    data = kind.read(file, from_dict(kind.options, dict(reading or {})))
-    for line in data.notes:
-        listener.note(line)
+    data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
-    names = label_names(labels)
-    if len(texts) < LEAST_TEXTS or len(names) < 2:
-        raise ConfigError(
-            f"{data.path}: {len(texts):,} texts with {len(names)} labels; suspects are found among "
-            f"{LEAST_TEXTS} or more texts with two or more labels"
-        )
-    targets = np.array([names.index(label) for label in labels])
+    targets = targets_of(data.items, names)
     chances, said = held_out(texts, targets, len(names), base=base)
     if said:
         listener.note(said)
@@ -96,9 +84,7 @@ def held_out(
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
     `[texts, classes]`, and what there is to say of the base."""
-    words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, said = choose_base(base, words)
-    dense = None if chosen is None else chosen.texts(words)
+    dense, said = base_vectors(texts, base)
     scores = fit_linear(texts, targets, classes, dense=dense).oof_scores
     return softmax(scores.astype(np.float64), axis=1), said
 

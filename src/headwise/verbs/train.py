@@ -8,7 +8,6 @@ from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.drop import with_weights, without_lines
-from headwise.data.kinds import infer_task
 from headwise.data.options import WeightOptions
 from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
@@ -36,7 +35,7 @@ from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import former_of
+from headwise.verbs.models import former_of, with_task
 
 ANSWERS = ".teacher"
 """Folder of what a teacher says, in that of the run's state."""
@@ -132,13 +131,9 @@ def train_files(
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume has come to its end before.
     """
-    output, layers = Path(output), tuple(settings)
-    if not any("task" in layer.get("model", {}) for layer in layers):
-        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
-        found, why = infer_task(str(file), reading)
-        if why:
-            listener.note(f"task {found} guessed from the file ({why}) - override with --task")
-        layers = ({"model": {"task": found}}, *layers)
+    output = Path(output)
+    layers, guessed = with_task(str(file), settings)
+    listener.notes([guessed] if guessed else [])
     former, layers = former_of(layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
@@ -161,8 +156,7 @@ def train_files(
             parses,
             ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
         )
-        for line in parts.notes:
-            listener.note(line)
+        listener.notes(parts.notes)
         if drop is not None:
             parts, dropped = without_lines(parts, str(drop))
             listener.note(f"{dropped:,} {kind.nouns.many} of {drop} are left out; those of test stay")
@@ -182,13 +176,11 @@ def train_files(
                 how = {"seed": asked.train.seed, "encoding": asked.data.encoding, "report": report}
                 lesson = Lesson(teaching, parts, folder, **how)
                 parts = lesson.parts(parts)
-            for line in lesson.notes:
-                listener.note(line)
+            listener.notes(lesson.notes)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         if former is not None:
             listener.note(f"goes on from the model {former.name}, which knows {len(former.words):,} words")
-        for line in notes:
-            listener.note(line)
+        listener.notes(notes)
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
         if done == "model" and resume:

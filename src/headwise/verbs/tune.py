@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.kinds import infer_task
 from headwise.data.parts import read_parts
 from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
@@ -27,6 +26,7 @@ from headwise.scores.resample import Interval, compare_ratios
 from headwise.tasks import find_task
 from headwise.train.recipe import Recipe
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import with_task
 from headwise.verbs.spaces import Space, settings_space
 from headwise.verbs.trials import Tally, TimeIsOver, Trials
 
@@ -154,18 +154,14 @@ def tune_file(
         ConfigError: The priors of such models are not searched, or there is no time at all.
         HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
     """
-    layers = tuple(settings)
-    if not any("task" in layer.get("model", {}) for layer in layers):
-        reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
-        layers = ({"model": {"task": infer_task(file, reading)[0]}}, *layers)
+    layers, _ = with_task(file, settings)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     task.check(asked)
     parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
     held = {section: own for section, own in meanwhile.items() if section in asked.sections}
     trials = Trials(parts, (*layers, held), folder, seeds)
-    for line in (*parts.notes, *trials.notes):
-        listener.note(line)
+    listener.notes((*parts.notes, *trials.notes))
     search = _Search(trials, space(trials.base), seeds, 60 * minutes, listener)
     finished = search.choose()
     tried = search.tried()
