@@ -5,11 +5,12 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 
@@ -92,6 +93,22 @@ def _say(text: Text) -> None:
 def percent(share: float) -> str:
     """A share as a percentage with one decimal."""
     return f"{100 * share:.1f} %"
+
+
+def excerpt(text: str, most: int) -> str:
+    """A text on one line, cut to so many characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def columns(*titles: str, texts: Container[str] = ("",)) -> Table:
+    """A table without lines, of columns with these titles: numbers on the right, but for those of `texts`,
+    which may take several lines."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in titles:
+        wide = title in texts
+        table.add_column(title, justify="left" if wide else "right", overflow="fold", no_wrap=not wide)
+    return table
 
 
 def visible(text: str) -> str:

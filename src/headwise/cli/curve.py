@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.table import Table
 
-from headwise.cli.console import note, output, percent, print_json
+from headwise.cli.console import columns, note, output, percent, print_json
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -66,9 +65,7 @@ def curve(
     if json:
         print_json(found.to_json())
         return 0
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("texts", "accuracy", "from", "to"):
-        table.add_column(title, justify="right")
+    table = columns("texts", "accuracy", "from", "to")
     for size, own in zip(found.sizes.tolist(), found.accuracy.T, strict=True):
         table.add_row(f"{size:,}", *map(percent, (own.mean(), own.min(), own.max())))
     out = output()

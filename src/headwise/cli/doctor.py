@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwise.cli.console import note, output, print_json, visible
+from headwise.cli.console import columns, note, output, print_json, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -90,11 +90,9 @@ def _heading(file: FileReport) -> Text:
 
 
 def _counts(files: tuple[FileReport, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("")
     names = files[0].names
-    for name in (names.items, "distinct", "empty", f"{names.parts}: min", "median", "mean", "p95", "max"):
-        table.add_column(name, justify="right")
+    sizes = (f"{names.parts}: min", "median", "mean", "p95", "max")
+    table = columns("", names.items, "distinct", "empty", *sizes)
     for file in files:
         words = file.words
         shown = (file.texts, file.distinct, file.empty, words.min, words.median, words.mean)
@@ -107,10 +105,8 @@ def _classes(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
     names = list(dict.fromkeys(label for file in files for label, _, _ in file.classes))
     if not names:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column(files[0].names.classes, overflow="fold")
-    for file in files:
-        table.add_column(file.role, justify="right")
+    classes = files[0].names.classes
+    table = columns(classes, *(file.role for file in files), texts=(classes,))
     shares = [{label: (n, share) for label, n, share in file.classes} for file in files]
     for name in names[:MOST_CLASSES]:
         found = [own.get(name) for own in shares]

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.cli.console import output, print_json, visible
+from headwise.cli.console import excerpt, output, print_json, visible
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -93,6 +93,5 @@ def _print(judged: "Judgement") -> None:
         head = Text(visible(mistake["where"]), style="bold")
         head.append(f"  {visible(judged.task.mistaken(mistake))}", style="")
         out.print(head)
-        text = " ".join(mistake["text"].split())
-        text = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+        text = excerpt(mistake["text"], _EXCERPT)
         out.print(Padding(visible(text) or "(empty)", (0, 0, 1, 2)))

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.table import Table
 
-from headwise.cli.console import note, output, print_json
+from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -73,17 +72,8 @@ def heads(
         return 0
     form = FORMS[line.form]
     worth = "worth, points" if line.form == "percent" else "worth"
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in (
-        "attention",
-        "head",
-        "prior",
-        f"{line.title} without",
-        worth,
-        "95 % interval",
-        "log loss",
-    ):
-        table.add_column(title, justify="right" if title in ("head", worth, "log loss") else "left")
+    texts = ("attention", "prior", f"{line.title} without", "95 % interval")
+    table = columns("attention", "head", *texts[1:3], worth, texts[3], "log loss", texts=texts)
     scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
     signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
     for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
@@ -114,9 +104,7 @@ def show_pruned(pruned: "Pruned", folder: Path) -> None:
     names = [f"{_named(own.module)}, head {own.head}" for own in pruned.removed]
     said = ", ".join(names) or "all add something"
     out.print(f"{len(names)} of {pruned.heads} heads are removed: {said}.")
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("", "before", "after"):
-        table.add_column(title, justify="right" if title else "left")
+    table = columns("", "before", "after")
     table.add_row(f"{line.title} on this file", *map(FORMS[line.form], pruned.scores))
     table.add_row("megabytes", *(f"{own / 1e6:.2f}" for own in pruned.bytes))
     table.add_row("processor time, ms an item", *(f"{own:.3f}" for own in pruned.milliseconds))

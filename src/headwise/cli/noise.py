@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.table import Table
 
-from headwise.cli.console import note, percent, visible
+from headwise.cli.console import columns, excerpt, note, percent, visible
 from headwise.cli.console import output as console
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
@@ -76,16 +75,13 @@ def noise(
         for own in found:
             print(json_format.dumps(asdict(own), ensure_ascii=False))
         return 0
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("line", "label", "", "rather", "", "text"):
-        table.add_column(title, justify="right" if title == "line" else "left", overflow="fold")
+    titles = ("line", "label", "", "rather", "", "text")
+    table = columns(*titles, texts=titles[1:])
     for own in found[: max(show, 0)]:
-        text = " ".join(own.text.split())
-        text = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
         twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
-        names = visible(own.label), visible(own.suggested)
-        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(text) + twin)
+        names, text = (visible(own.label), visible(own.suggested)), visible(excerpt(own.text, _EXCERPT))
+        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], text + twin)
     console().print(table)
     console().print(f"{len(found):,} labels are likely to be wrong.")
     return 0

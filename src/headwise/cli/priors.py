@@ -16,7 +16,7 @@ from headwise.cli.console import output as output_
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.tune import searched, show
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.errors import ConfigError
 
 
 def priors(
@@ -61,6 +61,7 @@ def priors(
         found_priors(search, dev, output or Path(f"{search}.priors"), layers, minutes, seeds, json)
         return
     # With these comes torch.
+    from headwise.predictions.file import telling_failures
     from headwise.priors import PRIORS, alibi
     from headwise.priors.gallery import gallery_html, gallery_svg
 
@@ -68,12 +69,8 @@ def priors(
     if draw is not None:
         if draw.suffix.lower() not in forms:
             raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
-        try:
+        with telling_failures(draw):
             draw.write_text(forms[draw.suffix.lower()](), encoding="utf-8")
-        except OSError as error:
-            raise HeadwiseError(
-                f"{draw}: cannot be written ({error.strerror or error})", code="HW604"
-            ) from error
         note(f"the gallery is in {draw}")
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))

@@ -3,18 +3,15 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-import json as json_
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.table import Table
 
-from headwise.cli.console import note, output
+from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
-from headwise.errors import HeadwiseError
 
 
 def probe(
@@ -49,6 +46,7 @@ def probe(
     from headwise.data.kinds import KINDS
     from headwise.features.pretrained.hub import load
     from headwise.models.probe import probe as look
+    from headwise.predictions.file import telling_failures
     from headwise.report.reach import by_layer, figure
     from headwise.store.layout import MANIFEST
     from headwise.verbs.models import open_model
@@ -58,30 +56,14 @@ def probe(
     rows = islice(kind.rows(str(texts), from_dict(kind.options, given(read))), most)
     found = look(open_model(model) if ours else load(model), (row.item.text for row in rows))
     if svg is not None:
-        try:
+        with telling_failures(svg):
             svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")
-        except OSError as error:
-            raise HeadwiseError(
-                f"{svg}: cannot be written ({error.strerror or error})", code="HW604"
-            ) from error
         note(f"the picture is in {svg}")
     if json:
-        heads = [
-            {
-                "layer": head.layer,
-                "head": head.head,
-                "mean": head.mean,
-                "weighted": head.spread,
-                "prior": head.prior,
-                "counts": head.counts.tolist(),
-            }
-            for head in found
-        ]
-        output().print_json(json_.dumps(heads))
+        print_json([head.to_json() for head in found])
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("layer", "mean", "up to 1", "up to 5", "heads, from near to far"):
-        table.add_column(column, overflow="fold")
+    titles = ("layer", "mean", "up to 1", "up to 5", "heads, from near to far")
+    table = columns(*titles, texts=titles)
     for layer, counts in by_layer(found).items():
         own = sorted((head for head in found if head.layer == layer), key=lambda head: head.mean)
         shares = [counts[: far + 1].sum() / counts.sum() for far in (1, 5)]

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwise.cli.console import percent, visible
+from headwise.cli.console import columns, percent, visible
 from headwise.report.rival import Rival
 from headwise.report.sheet import Each, Sheet, lookup, shown
 
@@ -66,10 +66,7 @@ def each_table(each: Each, scores: Mapping[str, Any], *, most: int = LISTED) -> 
     """The labels one by one; of more than `most`, those with the lowest F1."""
     key, title = each.count
     rows = every = each.rows(scores)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column(each.title, overflow="fold")
-    for name in (title, *(line.title for line in each.lines)):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = columns(each.title, title, *(line.title for line in each.lines), texts=(each.title,))
     if len(rows) > most:
         rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))[:most]
     for row in rows:
@@ -109,11 +106,8 @@ def confusion_table(sheet: Sheet, scores: Mapping[str, Any], *, width: int) -> R
     if not found:
         return None
     found.sort(key=lambda confusion: -confusion[0])
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("label", overflow="fold")
-    table.add_column("taken for", overflow="fold")
-    table.add_column(sheet.of, justify="right", no_wrap=True)
-    table.add_column(f"of its {sheet.of}", justify="right", no_wrap=True)
+    texts = ("label", "taken for")
+    table = columns(*texts, sheet.of, f"of its {sheet.of}", texts=texts)
     for count, i, j in found[:CONFUSIONS]:
         table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
     if len(found) <= CONFUSIONS:
@@ -131,10 +125,8 @@ def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Ta
         names = [f"{number:>2} {name}" for number, name in enumerate(names, start=1)]
         if _NARROWEST + len(names) * (max(widest, 2) + 2) > width:
             return None
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("label \\ taken for", overflow="fold")
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+    corner = "label \\ taken for"
+    table = columns(corner, *heads, texts=(corner,))
     for i, (name, row) in enumerate(zip(names, matrix, strict=True)):
         cells = [
             Text(f"{count:,}" if count else "·", style="bold" if i == j else "" if count else "dim")

@@ -14,7 +14,7 @@ from torch import nn
 from headwise.attention.compiled import VARIABLE
 from headwise.bench.encoder import Speed, measure, random_batch, which_clock
 from headwise.bench.layers import LayerSpeed, time_layers
-from headwise.cli.console import note, output
+from headwise.cli.console import columns, note, output
 from headwise.config import from_dict, unknown
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
@@ -76,9 +76,7 @@ def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) ->
 
 
 def _speed_table(speeds: Sequence[Speed]) -> Table:
-    table = _table()
-    for title in ("words", "texts", "pass", "time", "floor", "/ floor", "words/s"):
-        table.add_column(title, justify="left" if title == "pass" else "right", no_wrap=True)
+    table = columns("words", "texts", "pass", "time", "floor", "/ floor", "words/s", texts=("pass",))
     for speed in speeds:
         for name, seconds, floor in (
             ("forward", speed.forward, speed.floor_forward),
@@ -98,12 +96,11 @@ def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
     if not layers:
         console.print("no head of this encoder has a prior: its attention has one way to be computed")
         return
+    texts = ("heads", "prior", "computed by", "why")
     for layer in layers:
         time, floor = _shown(layer.seconds), _shown(layer.floor)
         console.print(f"\n{layer.layer}: {time}, floor {floor}, / floor {layer.seconds / layer.floor:.2f}")
-        table = _table()
-        for title in ("heads", "prior", "computed by", "time", "why"):
-            table.add_column(title, overflow="fold", no_wrap=title == "time")
+        table = columns("heads", "prior", "computed by", "time", "why", texts=texts)
         for own in layer.paths:
             time = "" if own.seconds is None else _shown(own.seconds)
             why = list(own.path.reasons)
@@ -114,10 +111,6 @@ def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
         console.print(table)
     rest = speed.forward - sum(layer.seconds for layer in layers)
     console.print(f"\nall but these layers: {_shown(max(rest, 0.0))}")
-
-
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

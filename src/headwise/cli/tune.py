@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
-from rich.table import Table
 
-from headwise.cli.console import note, print_json
+from headwise.cli.console import columns, note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
 from headwise.cli.settings import known, section_flags
@@ -98,14 +97,10 @@ def show(found: "Tuned", what: str) -> None:
     from headwise.report.sheet import FORMS
 
     line = found.sheet.headline
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     own = next(tried.name for tried in found.tried if tried.gain is None)
     loss = "error" if line.key == "mae" else "loss"
-    for title in (what, "step", line.title, f"gain over {own}", loss, f"less {loss}"):
-        if title == what:
-            table.add_column(title, min_width=_NAME, overflow="fold")
-        else:
-            table.add_column(title, justify="right")
+    table = columns(what, "step", line.title, f"gain over {own}", loss, f"less {loss}", texts=(what,))
+    table.columns[0].min_width = _NAME
     for tried in found.tried:
         numbers = FORMS[line.form](tried.score), score_gain(found, tried.gain)
         losses = f"{tried.loss:.4f}", "" if tried.gain is None else loss_gain(tried.gain)

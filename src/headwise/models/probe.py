@@ -43,6 +43,11 @@ class HeadReach:
         """Mean distance of the edges."""
         return mean_distance(self.counts)
 
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        own = {"layer": self.layer, "head": self.head, "mean": self.mean, "weighted": self.spread}
+        return {**own, "prior": self.prior, "counts": self.counts.tolist()}
+
 
 def mean_distance(counts: NDArray[np.int64]) -> float:
     """Mean of distances of which there are so many each; 0 where there are none."""
