@@ -16,29 +16,21 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headwise.attention import compiled
-from headwise.attention.bands import band_of
-from headwise.attention.compiled import Kernels
+from headwise.attention.bands import cut_texts, looking_bands, no_band
+from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
 from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
-from headwise.priors import Prior
+from headwise.priors import Band, Prior
 from headwise.ragged import Layout
 
 _PIECE = 512  # rows of a text that are one item of work
 _ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it
-_DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
 def refuses(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
     """Why `attention` cannot run this, or None where it can."""
-    if query.device.type != "cpu":
-        return f"it runs on the CPU, the rows are on {query.device.type}"
-    for prior in priors:
-        if band_of(prior, layout) is None:
-            return f"the prior {str(prior)!r} is no band"
-    if query.dtype not in _DTYPES:
-        return f"it does not compute in {query.dtype}"
-    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
-        return "it cannot be traced"
+    if (why := refuses_rows(query) or no_band(priors, layout)) is not None:
+        return why
     ready = compiled.kernels()
     return ready if isinstance(ready, str) else None
 
@@ -72,9 +64,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 class _Banded(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, plan: "_Plan") -> Tensor:
-        q, k, v = _computable(query, key, value)
+        q, k, v = computable(query, key, value)
         out = torch.empty_like(v, memory_format=torch.contiguous_format)
-        stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + _SPARE))
+        stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + SPARE))
         plan.run(_kernels().forward, (q, k, v, out), stats)
         plan.copy_others(v, out)
         ctx.save_for_backward(query, key, value, out, stats)
@@ -85,25 +77,15 @@ class _Banded(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
-        *rows, grad_out = _computable(*inputs, grad)
+        *rows, grad_out = computable(*inputs, grad)
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
         ctx.plan.run(_kernels().backward, (*rows, out, grad_out, *gradients), stats)
         ctx.plan.copy_others(grad_out, gradients[2])
         return *(x.to(grad.dtype) for x in gradients), None
 
 
-_SPARE = 32  # the kernels read whole vectors, beyond the last row
-
-
-def _computable(*tensors: Tensor) -> list[Tensor]:
-    return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
-
-
-def _kernels() -> Kernels:
-    ready = compiled.kernels()
-    if isinstance(ready, str):
-        raise ConfigError(f"banded attention cannot run: {ready}")
-    return ready
+def _kernels() -> Any:
+    return library(compiled.BANDED, "banded attention")
 
 
 @dataclass(frozen=True)
@@ -126,25 +108,17 @@ class _Plan:
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], queries: int) -> "_Plan":
-        """For priors of which those that see more than themselves have queries, or all where there are
-        `queries` for all."""
+        """For priors whose heads have so many `queries`; see `looking_bands`."""
         key = (cls, priors, queries)
         if key not in layout.memo:
-            looking = [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
-            layout.memo[key] = cls._make(layout, priors, looking)
+            layout.memo[key] = cls._make(layout, len(priors), *looking_bands(priors, layout, queries))
         return layout.memo[key]
 
     @classmethod
-    def _make(cls, layout: Layout, priors: tuple[Prior, ...], looking: list[int]) -> "_Plan":
-        bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
-        if len(bands) < len(looking):
-            raise ConfigError("banded attention needs priors that are bands")
+    def _make(cls, layout: Layout, heads: int, looking: list[int], bands: list[Band]) -> "_Plan":
         lengths = layout.lengths.numpy()
         starts = layout.offsets[:-1].numpy()
-        # One piece after the other: the text that it is of, and its first row in that text.
-        counts = -(-lengths // _PIECE)
-        text = np.repeat(np.arange(len(lengths)), counts)
-        begin = (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * _PIECE
+        text, begin = cut_texts(lengths, _PIECE)
         end = np.minimum(begin + _PIECE, lengths[text])
         items = np.empty((len(text), len(bands), 8), np.int64)
         items[:, :, 0] = np.arange(len(bands))
@@ -157,7 +131,7 @@ class _Plan:
         items = items.reshape(-1, 8)
         seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
-        others = [h for h in range(len(priors)) if h not in looking]
+        others = [h for h in range(heads) if h not in looking]
         return cls(items, pairs, np.array([band.slope for band in bands]), others, layout.longest)
 
     def copy_others(self, source: Tensor, target: Tensor) -> None:
@@ -172,7 +146,7 @@ class _Plan:
         query, _, value = tensors[:3]
         total, _, size = query.shape
         steps = np.array([x.stride() for x in tensors], np.int64)
-        arrays = [_flat(x) for x in (*tensors, stats)]
+        arrays = [flat(x) for x in (*tensors, stats)]
         numbers = (size, value.shape[2], total)
         workspace = _kernels().workspace(*numbers[:2], self.longest)
 
@@ -199,10 +173,3 @@ def _runs(heads: list[int]) -> list[slice]:
         else:
             runs.append(slice(head, head + 1))
     return runs
-
-
-def _flat(x: Tensor) -> np.ndarray:
-    """The memory that a tensor's elements are in, from its first element on."""
-    steps = zip(x.shape, x.stride(), strict=True)
-    extent = 1 + sum((n - 1) * step for n, step in steps) if x.numel() else 0
-    return x.detach().as_strided((extent,), (1,)).numpy()

@@ -1,7 +1,11 @@
 """The bands of priors on the texts of a batch, which the kernels for bands work from."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 
+from headwise.errors import ConfigError
 from headwise.priors import Band, Prior
 from headwise.priors.checked import check_band
 from headwise.ragged import Layout
@@ -23,3 +27,31 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
                 check_band(prior, lengths)
         layout.memo[key] = band
     return layout.memo[key]
+
+
+def no_band(priors: Sequence[Prior], layout: Layout) -> str | None:
+    """Which of the priors is no band; None where all are."""
+    other = next((prior for prior in priors if band_of(prior, layout) is None), None)
+    return None if other is None else f"the prior {str(other)!r} is no band"
+
+
+def looking_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tuple[list[int], list[Band]]:
+    """The heads that have queries, and their bands: all where there are `queries` for all, else those that
+    see more than themselves.
+
+    Raises:
+        ConfigError: A prior is no band.
+    """
+    looking = [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
+    bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
+    if len(bands) < len(looking):
+        raise ConfigError("banded attention needs priors that are bands")
+    return looking, bands
+
+
+def cut_texts(lengths: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Texts in pieces of so many rows, one after the other: the text that each is of, and its first row in
+    that text, `[pieces]`."""
+    counts = -(-lengths // rows)
+    text = np.repeat(np.arange(len(lengths)), counts)
+    return text, (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * rows

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headwise.attention import compiled
+from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
 from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
 from headwise.ragged import Layout
@@ -24,18 +25,13 @@ _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every nu
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it
 _MOST_LABELS = 2**15 - 2
 _KEYS = 64  # the kernels take so many keys at a time
-_DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
 def refuses(rows: Tensor) -> str | None:
     """Why queries, keys and values like these cannot be computed here, or None where they can."""
-    if rows.device.type != "cpu":
-        return f"it runs on the CPU, the rows are on {rows.device.type}"
-    if rows.dtype not in _DTYPES:
-        return f"it does not compute in {rows.dtype}"
-    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
-        return "it cannot be traced"
-    ready = compiled.kernels("edge_kernels")
+    if (why := refuses_rows(rows)) is not None:
+        return why
+    ready = compiled.kernels(compiled.EDGES)
     return ready if isinstance(ready, str) else None
 
 
@@ -45,10 +41,7 @@ def lanes(dtype: torch.dtype) -> int:
 
 
 def _library() -> Any:
-    ready = compiled.kernels("edge_kernels")
-    if isinstance(ready, str):
-        raise ConfigError(f"attention along edges cannot run: {ready}")
-    return ready
+    return library(compiled.EDGES, "attention along edges")
 
 
 @dataclass(frozen=True)
@@ -220,7 +213,7 @@ class _TileAttention(torch.autograd.Function):
         drop: float,
         seed: int,
     ) -> Tensor:
-        rows = _computable(query, key, value, table)
+        rows = computable(query, key, value, table)
         call = _Call(rows[0], tiles.width, drop, seed)
         out = torch.empty_like(rows[0], memory_format=torch.contiguous_format)
         stats = call.stats()
@@ -234,7 +227,7 @@ class _TileAttention(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
-        q, k, v, table, grad_out = _computable(*inputs, grad)
+        q, k, v, table, grad_out = computable(*inputs, grad)
         call, tiles = ctx.call, ctx.tiles
         dq = torch.empty_like(q, memory_format=torch.contiguous_format)
         dk, dv = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (k, v))
@@ -254,7 +247,7 @@ class _TreeAttention(torch.autograd.Function):
     def forward(
         ctx: Any, query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop: float, seed: int
     ) -> Tensor:
-        rows = _computable(query, key, value)
+        rows = computable(query, key, value)
         call = _Call(rows[0], 0, drop, seed)
         out = torch.empty_like(rows[0], memory_format=torch.contiguous_format)
         stats = call.stats()
@@ -270,7 +263,7 @@ class _TreeAttention(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
-        *rows, grad_out = _computable(*inputs, grad)
+        *rows, grad_out = computable(*inputs, grad)
         call, trees = ctx.call, ctx.trees
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
         tensors = [*rows, out, grad_out, *gradients]
@@ -281,9 +274,6 @@ class _TreeAttention(torch.autograd.Function):
 
 def _plan(tiles: Tiles) -> tuple[np.ndarray, ...]:
     return tiles.tiles, tiles.keys, tiles.labels
-
-
-_SPARE = 32  # the kernels read whole vectors, beyond the last row
 
 
 class _Call:
@@ -308,7 +298,7 @@ class _Call:
 
     def stats(self) -> Tensor:
         """Room for maximum and sum of each row's weights."""
-        return torch.empty(2 * (self.heads * self.rows + _SPARE), dtype=self.dtype)
+        return torch.empty(2 * (self.heads * self.rows + SPARE), dtype=self.dtype)
 
     def scratch(self, backward: int, *, table: int) -> int:
         """Numbers of scratch memory that a call for tiles needs."""
@@ -346,12 +336,12 @@ class _Call:
         """
         function: Callable[..., None] = getattr(_library(), kernel)
         steps = np.array([x.stride() for x in tensors], np.int64)
-        arrays = [_flat(x) for x in tensors]
+        arrays = [flat(x) for x in tensors]
         if kernel == "forward":
-            arrays.insert(3, _flat(more[0].contiguous()))
+            arrays.insert(3, flat(more[0].contiguous()))
         elif kernel == "backward":
-            arrays.insert(3, _flat(more[0].contiguous()))
-            arrays.append(_flat(more[1]))
+            arrays.insert(3, flat(more[0].contiguous()))
+            arrays.append(flat(more[1]))
         columns = max(1, self.width // self.lanes)
         numbers = np.array(
             [self.size, self.padded, self.panel, columns, self.rows, self.seed, self.threshold], np.int64
@@ -363,18 +353,7 @@ class _Call:
             part = ranges.index((begin, end)) * self.heads + head
             place = np.array([head, begin, end, part], np.int64)
             room = np.empty(scratch, arrays[0].dtype)
-            function(*arrays, _flat(stats), steps, *plan, numbers, place, room)
+            function(*arrays, flat(stats), steps, *plan, numbers, place, room)
 
         threads = torch.get_num_threads() if self.rows * self.heads > _ALONE else 1
         run_jobs(work, product(range(self.heads), ranges), threads)
-
-
-def _computable(*tensors: Tensor) -> list[Tensor]:
-    return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
-
-
-def _flat(x: Tensor) -> np.ndarray:
-    """The memory that a tensor's elements are in, from its first element on."""
-    steps = zip(x.shape, x.stride(), strict=True)
-    extent = 1 + sum((n - 1) * step for n, step in steps) if x.numel() else 0
-    return x.detach().as_strided((extent,), (1,)).numpy()

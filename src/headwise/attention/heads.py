@@ -5,6 +5,16 @@ from torch import Tensor, nn
 from headwise.errors import ConfigError
 
 
+def projections(width: int, inner: int, *, bias: bool) -> list[nn.Linear]:
+    """W^Q, W^K and W^V from rows of `width` features to `inner`, and W^O back."""
+    made = [nn.Linear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
+    for projection in made:
+        nn.init.xavier_uniform_(projection.weight)
+        if bias:
+            nn.init.zeros_(projection.bias)
+    return made
+
+
 class Heads(nn.Module):
     """W^Q, W^K, W^V of all heads, and W^O.
 
@@ -20,14 +30,7 @@ class Heads(nn.Module):
         if heads < 1 or head_size < 1:
             raise ConfigError(f"attention needs heads of some size, got {heads} heads of {head_size}")
         self.heads = heads
-        self.query = nn.Linear(width, heads * head_size, bias=bias)
-        self.key = nn.Linear(width, heads * head_size, bias=bias)
-        self.value = nn.Linear(width, heads * head_size, bias=bias)
-        self.out = nn.Linear(heads * head_size, width, bias=bias)
-        for projection in (self.query, self.key, self.value, self.out):
-            nn.init.xavier_uniform_(projection.weight)
-            if projection.bias is not None:
-                nn.init.zeros_(projection.bias)
+        self.query, self.key, self.value, self.out = projections(width, heads * head_size, bias=bias)
 
     def split(self, projected: Tensor) -> Tensor:
         """`[rows, heads * size]` -> `[heads, rows, size]`."""

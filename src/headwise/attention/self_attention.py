@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from headwise.attention.choose import attention
+from headwise.attention.heads import projections
 from headwise.errors import ConfigError
 from headwise.priors import Prior
 from headwise.priors.learned import modules, tune
@@ -43,14 +44,7 @@ class SelfAttention(nn.Module):
         self.head_size = head_size
         self.impl = impl
         inner = len(self.priors) * head_size
-        self.query = nn.Linear(width, inner, bias=bias)
-        self.key = nn.Linear(width, inner, bias=bias)
-        self.value = nn.Linear(width, inner, bias=bias)
-        self.out = nn.Linear(inner, width, bias=bias)
-        for projection in (self.query, self.key, self.value, self.out):
-            nn.init.xavier_uniform_(projection.weight)
-            if projection.bias is not None:
-                nn.init.zeros_(projection.bias)
+        self.query, self.key, self.value, self.out = projections(width, inner, bias=bias)
         self.learned = nn.ModuleList(modules(self.priors, head_size, width))
         self._looking = [h for h, prior in enumerate(self.priors) if not prior.only_self]
 

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headwise.attention.bands import band_of
+from headwise.attention.bands import cut_texts, looking_bands, no_band
 from headwise.errors import ConfigError
 from headwise.priors import Band, Prior
 from headwise.ragged import Layout
@@ -40,9 +40,8 @@ def refuses(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | Non
         return f"it does not compute in {query.dtype}"
     if query.shape[-1] > _WIDEST:
         return f"its heads have at most {_WIDEST} features, these have {query.shape[-1]}"
-    for prior in priors:
-        if band_of(prior, layout) is None:
-            return f"the prior {str(prior)!r} is no band"
+    if (why := no_band(priors, layout)) is not None:
+        return why
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
         return "it cannot be traced"
     kernels = _kernels()
@@ -210,15 +209,10 @@ class _Plan:
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], query: Tensor, rows: int) -> "_Plan":
-        """For priors of which those that see more than themselves have queries, or all where there are
-        queries for all; `rows` of a text are an item."""
+        """For priors of heads with these queries, see `looking_bands`; `rows` of a text are an item."""
         key = (cls, priors, query.shape[1], query.device, rows)
         if key not in layout.memo:
-            everyone = query.shape[1] == len(priors)
-            looking = [h for h, prior in enumerate(priors) if everyone or not prior.only_self]
-            bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
-            if len(bands) < len(looking):
-                raise ConfigError("Triton's banded attention needs priors that are bands")
+            looking, bands = looking_bands(priors, layout, query.shape[1])
             with torch.inference_mode(False):
                 items = _to(torch.from_numpy(_items(layout.sizes, looking, bands, rows)), query.device)
                 slopes = [band.slope / math.log(2) for band in bands]
@@ -274,10 +268,7 @@ def _items(sizes: Sequence[int], looking: Sequence[int], bands: Sequence[Band], 
     """See `_Plan.items`."""
     lengths = np.array(sizes, np.int64)
     starts = lengths.cumsum() - lengths
-    # One block after the other: the text that it is of, and its first row in that text.
-    counts = -(-lengths // rows)
-    text = np.repeat(np.arange(len(lengths)), counts)
-    begin = (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * rows
+    text, begin = cut_texts(lengths, rows)
     items = np.zeros((len(text), len(bands), 8), np.int32)
     items[:, :, 0] = np.arange(len(bands))
     items[:, :, 1] = looking

@@ -96,6 +96,13 @@ def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> He
     )
 
 
+def check_several(data: Any, one: str, nouns: Nouns, column: str) -> None:
+    """Check that a file has two or more labels, or tags: what `one` of them is called."""
+    if len(data.labels) < 2:
+        found = f"only the {one} {next(iter(data.labels))!r}" if data.labels else f"no {one}s"
+        raise too_few(data, found, f"two or more {one}s are needed", nouns, column)
+
+
 class Label(Answer):
     """One of two or more labels."""
 
@@ -109,9 +116,7 @@ class Label(Answer):
         return [item.label for item in items]
 
     def check(self, data: Any, nouns: Nouns) -> None:
-        if len(data.labels) < 2:
-            found = f"only the label {next(iter(data.labels))!r}" if data.labels else "no labels"
-            raise too_few(data, found, "two or more labels are needed", nouns, self.column)
+        check_several(data, "label", nouns, self.column)
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         check_known(train.labels, other, train.path)
@@ -189,9 +194,7 @@ class Tags(Answer):
         return len(item.tags) != len(item.tokens)
 
     def check(self, data: Any, nouns: Nouns) -> None:
-        if len(data.labels) < 2:
-            found = f"only the tag {next(iter(data.labels))!r}" if data.labels else "no tags"
-            raise too_few(data, found, "two or more tags are needed", nouns, self.column)
+        check_several(data, "tag", nouns, self.column)
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         strange = [tag for tag in other.labels if tag not in train.labels]

@@ -129,10 +129,15 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     )
 
 
+def names_in(sample: Sequence[Record]) -> list[str]:
+    """The names of the columns of the first records, in their order."""
+    return list(dict.fromkeys(name for record in sample for name in record.fields))
+
+
 def columns_of(sample: Sequence[Record]) -> list[Column]:
     """The columns of the first records, in their order."""
     columns = []
-    for name in dict.fromkeys(name for record in sample for name in record.fields):
+    for name in names_in(sample):
         values = [record.fields.get(name) for record in sample]
         strings = any(isinstance(value, str) for value in values)
         columns.append(Column(name, [as_text(value) for value in values], strings))

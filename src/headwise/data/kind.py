@@ -34,6 +34,9 @@ class Kind(ABC, Generic[Item]):
     nouns: ClassVar[Nouns]
     """What items are called."""
 
+    options: type[Any]
+    """The dataclass of how files are read."""
+
     sides: ClassVar[int] = 0
     """How many texts an item has that may be parsed."""
 
@@ -57,11 +60,6 @@ class Kind(ABC, Generic[Item]):
 
     def __init__(self, answer: Answer = LABEL):
         self.answer = answer
-
-    @property
-    @abstractmethod
-    def options(self) -> type:
-        """The dataclass of how files are read."""
 
     @abstractmethod
     def read(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:

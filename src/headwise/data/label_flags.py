@@ -6,7 +6,7 @@ Codes: HW124.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwise.data.columns import Columns, choose_text, find_column
+from headwise.data.columns import Columns, choose_text, find_column, names_in
 from headwise.data.formats.jsonl import as_text
 from headwise.data.source import Record, Source
 
@@ -33,7 +33,7 @@ def labelled(columns: Columns) -> bool:
 def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
     """The columns that hold nothing but 0 and 1 (true and false, yes and no), if two or more of them hold
     both; `text` is the column of the texts, where it is known."""
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    names = names_in(sample)
     own = {name: {_plain(record.fields.get(name)) for record in sample} for name in names if name != text}
     found = {name: values for name, values in own.items() if values <= YES | NO}
     both = [values for values in found.values() if values & YES and values & NO]
@@ -58,7 +58,7 @@ def columns_named(
     Raises:
         DataError: HW111, there is no such column.
     """
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    names = names_in(sample)
     places: list[int] = []
     for part in asked:
         first, dash, last = part.partition("-")

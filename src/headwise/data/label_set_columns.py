@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwise.data.columns import Columns, choose_columns
+from headwise.data.columns import Columns, choose_columns, names_in
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
@@ -52,7 +52,7 @@ def choose_label_set_columns(
         return choose_flags(sample, source, options.flags)
     if options.label_column or not labelled:
         return choose_columns(sample, source, labelled=labelled)
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    names = names_in(sample)
     if known and set(known) <= set(names):
         return choose_flags(sample, source, known)
     flags = guess_flags(sample, options.text_column)

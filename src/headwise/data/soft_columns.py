@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.columns import Columns, choose_columns, choose_text, find_column
+from headwise.data.columns import Columns, choose_columns, choose_text, find_column, names_in
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import columns_named
 from headwise.data.names import LABEL_NAMES, normal_name, rank
@@ -62,7 +62,7 @@ def choose_soft_columns(
     options = source.options
     if not labelled or not isinstance(options, WeightOptions):
         return choose_columns(sample, source, labelled=labelled)
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
+    names = names_in(sample)
     soft = isinstance(options, SoftOptions)
     shares = _shares(sample, source, names, answers) if soft else ()
     if shares:
@@ -129,9 +129,9 @@ def _named(
     asked: str | None, usual: Sequence[str], what: str, sample: Sequence[Record], source: Source
 ) -> str | None:
     """The column of a number that is asked for, or that has a usual name and holds what it may."""
-    names = list(dict.fromkeys(name for record in sample for name in record.fields))
     if asked == "none":
         return None
+    names = names_in(sample)
     if asked:
         return names[find_column(asked, names, source, f"--{what}-column")]
     most = 1.0 if what == "confidence" else float("inf")

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal
 
 from headwise.data.compression import plain_name
-from headwise.data.files import Line, read_lines, without_returns
+from headwise.data.files import Line, read_lines
 from headwise.data.formats.conllu import COLUMNS, Sentence, read_sentences
 from headwise.data.source import Source, look_ahead
 from headwise.features.brackets import bracket_heads
@@ -17,6 +17,7 @@ from headwise.features.syntax import (
     head_numbers,
     heads_of_lines,
     joined_heads,
+    lines_of_texts,
 )
 
 Words = Sequence[Sequence[str]]
@@ -94,11 +95,7 @@ def _form(path: str, head: Sequence[Line]) -> Form:
 
 
 def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
-    line = 0
-    for line, text in without_returns(lines):
-        where = f"{path}:{line}"
-        if words is not None and line > len(words):
-            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
+    for where, text, wanted in lines_of_texts(lines, path, words):
         written, tab, numbers = text.partition("\t")
         if not tab:
             raise HeadsError(
@@ -106,29 +103,20 @@ def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> I
             )
         own = written.split(" ") if written else []
         heads = checked_heads(head_numbers(numbers, where, len(written) + 2), len(own), where)
-        if words is not None:
-            place = _first_difference(own, words[line - 1])
-            if place is not None:
-                column = sum(map(len, own[:place])) + place + 1
-                raise _other_words(own, words[line - 1], place, f"{where}:{column}")
+        place = None if wanted is None else _first_difference(own, wanted)
+        if wanted is not None and place is not None:
+            column = sum(map(len, own[:place])) + place + 1
+            raise _other_words(own, wanted, place, f"{where}:{column}")
         yield heads
-    if words is not None and line < len(words):
-        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
 
 
 def _brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
-    line = 0
-    for line, text in without_returns(lines):
-        where = f"{path}:{line}"
-        if words is not None and line > len(words):
-            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
+    for where, text, wanted in lines_of_texts(lines, path, words):
         own, heads = bracket_heads(text, where)
-        place = None if words is None else _first_difference(own, words[line - 1])
-        if words is not None and place is not None:
-            raise _other_words(own, words[line - 1], place, where)
+        place = None if wanted is None else _first_difference(own, wanted)
+        if wanted is not None and place is not None:
+            raise _other_words(own, wanted, place, where)
         yield heads
-    if words is not None and line < len(words):
-        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
 
 
 def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:

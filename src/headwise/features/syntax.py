@@ -5,7 +5,7 @@ root. `Two kids at a ballgame wash their hands` has the heads `2 6 5 5 2 0 8 6`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from headwise.errors import HeadwiseError
 
 Heads = NDArray[np.int64]
 """The head of each word, `[words]`: a word's number from 1, or 0 for a root."""
+
+Of = TypeVar("Of")
 
 TreeUse = Literal["none", "error", "word"]
 """Whether a model reads dependency trees, and what a text without one gets."""
@@ -171,14 +173,26 @@ def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[Heads]
 
 def heads_of_lines(lines: Iterator[Line], path: str, words: Sequence[int] | None = None) -> Iterator[Heads]:
     """As `read_heads`, from the lines of the file `path`."""
+    for where, text, wanted in lines_of_texts(lines, path, words):
+        yield checked_heads(head_numbers(text, where), wanted, where)
+
+
+def lines_of_texts(
+    lines: Iterator[Line], path: str, texts: Sequence[Of] | None
+) -> Iterator[tuple[str, str, Of | None]]:
+    """The lines of the file `path`, one a text: the place of each, the line, and what there is of the text.
+
+    Raises:
+        HeadsError: HW234, there are more lines than texts, or fewer.
+    """
     line = 0
     for line, text in without_returns(lines):
         where = f"{path}:{line}"
-        if words is not None and line > len(words):
-            raise HeadsError(f"{where}: a line more than the {len(words)} texts", code="HW234")
-        yield checked_heads(head_numbers(text, where), None if words is None else words[line - 1], where)
-    if words is not None and line < len(words):
-        raise HeadsError(f"{path}: {line} lines for {len(words)} texts", code="HW234")
+        if texts is not None and line > len(texts):
+            raise HeadsError(f"{where}: a line more than the {len(texts)} texts", code="HW234")
+        yield where, text, None if texts is None else texts[line - 1]
+    if texts is not None and line < len(texts):
+        raise HeadsError(f"{path}: {line} lines for {len(texts)} texts", code="HW234")
 
 
 def head_numbers(text: str, where: str, column: int = 1) -> list[int]:

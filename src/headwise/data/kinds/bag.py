@@ -19,13 +19,10 @@ class BagKind(Kind[Bag]):
     """Bags of vectors; the label belongs to the whole bag."""
 
     nouns: ClassVar[Nouns] = Nouns("bag", "bags", "instances")
+    options = BagOptions
     checks: ClassVar[tuple[Check, ...]] = (repeated, constant, single)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared,)
     columns_are: ClassVar[str] = "features in columns"
-
-    @property
-    def options(self) -> type:
-        return BagOptions
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None

@@ -33,13 +33,10 @@ class PairKind(Kind[Pair]):
     """Pairs of texts with an answer: `LABEL` or `NUMBER`."""
 
     nouns: ClassVar[Nouns] = Nouns("pair", "pairs")
+    options = PairOptions
     sides: ClassVar[int] = 2
     checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters, half_empty, swapped, one_sided)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared, shared_firsts, swapped_between)
-
-    @property
-    def options(self) -> type:
-        return PairOptions
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None

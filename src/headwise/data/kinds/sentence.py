@@ -32,16 +32,13 @@ class SentenceKind(Kind[Tagged]):
     """Sentences of tagged words."""
 
     nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
+    options = TagOptions
     sides: ClassVar[int] = 1
     checks: ClassVar[tuple[Check, ...]] = (one_tag, scheme, torn, repeated, long, few_spans)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared, other_tags)
 
     def __init__(self, answer: Answer = TAGS):
         super().__init__(answer)
-
-    @property
-    def options(self) -> type:
-        return TagOptions
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None

@@ -38,6 +38,7 @@ class StreamKind(Kind[int]):
     """
 
     nouns: ClassVar[Nouns] = Nouns("symbol", "symbols", "symbols")
+    options = StreamOptions
     has_keys: ClassVar[bool] = False
     checks: ClassVar[tuple[Check, ...]] = (few, strange_characters)
     between: ClassVar[tuple[BetweenCheck, ...]] = (unlike_training,)
@@ -56,10 +57,6 @@ class StreamKind(Kind[int]):
         super().__init__(answer)
         self.unit: Unit = unit
         self.max_symbols, self.min_count = max_symbols, min_count
-
-    @property
-    def options(self) -> type:
-        return StreamOptions
 
     def prepare(self, paths: Sequence[str], options: Any) -> Symbols:
         """The vocabulary: that of the training file; of bytes, all that occur in any of the files."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from headwise.config import from_dict
-from headwise.data.answers import Label, LabelSet
+from headwise.data.answers import LABEL, Answer, Label, LabelSet
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
@@ -33,16 +33,11 @@ class TextKind(Kind[Example]):
     checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared,)
 
-    @property
-    def sets(self) -> bool:
-        """Whether texts have any number of labels."""
-        return isinstance(self.answer, LabelSet)
-
-    @property
-    def options(self) -> type:
-        if self.sets:
-            return LabelSetOptions
-        return SoftOptions if isinstance(self.answer, Label) else WeightOptions
+    def __init__(self, answer: Answer = LABEL):
+        super().__init__(answer)
+        self.sets = isinstance(answer, LabelSet)  # texts have any number of labels
+        one = SoftOptions if isinstance(answer, Label) else WeightOptions
+        self.options = LabelSetOptions if self.sets else one
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
