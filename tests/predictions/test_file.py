@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwise.data.options import ReadOptions
 from headwise.data.read import read_rows
 from headwise.data.rows import Row
-from headwise.predictions.file import Layout, OutputError, choose_form, open_output
+from headwise.predictions.file import OutputError, RecordLayout, choose_form, open_output
 
 PROBABILITIES = np.array([0.123456789, 0.876543211])
 
@@ -44,14 +44,14 @@ def test_unknown_suffix(name):
 
 def test_csv():
     rows = rows_of({"id": "1", "text": 'a "b",\nc'})
-    layout = Layout.of("csv", rows, ["x,y", "z"])
+    layout = RecordLayout.of("csv", rows, ["x,y", "z"])
     assert layout.header == 'id,text,prediction,probability,"probability:x,y",probability:z\n'
     assert layout.record(rows[0], PROBABILITIES) == '1,"a ""b"",\nc",z,0.876543,0.123457,0.876543\n'
 
 
 def test_jsonl():
     rows = rows_of({"id": 7, "text": "ä", "more": [1, None]})
-    layout = Layout.of("jsonl", rows, ["x", 'y"'])
+    layout = RecordLayout.of("jsonl", rows, ["x", 'y"'])
     assert layout.header == ""
     record = layout.record(rows[0], np.array([1e-9, 1 - 1e-9]))
     assert json.loads(record) == {
@@ -70,14 +70,18 @@ def test_jsonl():
 
 def test_names_that_are_taken():
     rows = rows_of({"text": "", "prediction": "", "probability:x": "", "prediction_2": ""})
-    layout = Layout.of("csv", rows, ["x", "y"])
+    layout = RecordLayout.of("csv", rows, ["x", "y"])
     assert layout.added == ("prediction_3", "probability", "probability:x_2", "probability:y")
-    assert Layout.of("jsonl", rows, ["x", "y"]).added == ("prediction_3", "probability", "probabilities")
+    assert RecordLayout.of("jsonl", rows, ["x", "y"]).added == (
+        "prediction_3",
+        "probability",
+        "probabilities",
+    )
 
 
 def test_fields_of_all_first_records_are_columns():
     rows = rows_of({"text": "a"}, {"text": "b", "n": 3})
-    layout = Layout.of("csv", rows, ["x", "z"])
+    layout = RecordLayout.of("csv", rows, ["x", "z"])
     assert layout.header.startswith("text,n,prediction")
     assert layout.record(rows[0], PROBABILITIES).startswith("a,,z,")
     assert layout.record(rows[1], PROBABILITIES).startswith("b,3,z,")
@@ -86,25 +90,25 @@ def test_fields_of_all_first_records_are_columns():
 def test_a_field_without_a_name_is_a_field():
     rows = rows_of({"text": "a"}, {"text": "b", "": "c"})
     with pytest.raises(OutputError, match=r"a field ''"):
-        Layout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
+        RecordLayout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
 
 
 def test_a_field_that_comes_later():
     rows = rows_of({"text": "a"}, {"text": "b", "prediction": "old", "n": "3"})
     with pytest.raises(OutputError, match=r"HW603.*line 3 .*'prediction'.*--format-out jsonl"):
-        Layout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
+        RecordLayout.of("csv", rows[:1], ["x", "z"]).start(rows[1])
     with pytest.raises(OutputError, match=r"HW603.*line 3 .*'prediction'.*rename"):
-        Layout.of("jsonl", rows[:1], ["x", "z"]).start(rows[1])
+        RecordLayout.of("jsonl", rows[:1], ["x", "z"]).start(rows[1])
 
 
 @pytest.mark.parametrize("text", ["a\tb", "a\nb"])
 def test_tsv_refuses_what_it_cannot_hold(text):
     rows = rows_of({"text": text})
-    layout = Layout.of("tsv", rows, ["x", "z"])
+    layout = RecordLayout.of("tsv", rows, ["x", "z"])
     with pytest.raises(OutputError, match=r"HW603.*line 2 .*column 'text'.*--format-out csv"):
         layout.record(rows[0], PROBABILITIES)
     with pytest.raises(OutputError, match=r"HW603"):
-        Layout.of("tsv", rows_of({text: ""}), ["x", "z"])
+        RecordLayout.of("tsv", rows_of({text: ""}), ["x", "z"])
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +129,7 @@ def test_our_readers_read_what_was_written(folder, form, texts, probability):
     if form == "tsv":
         texts = [tuple(t.replace("\t", "").replace("\n", "") for t in pair) for pair in texts]
     rows = rows_of(*({"text": text, "more": more} for text, more in texts))
-    layout = Layout.of(form, rows, ["x", "y"])
+    layout = RecordLayout.of(form, rows, ["x", "y"])
     probabilities = np.array([1 - probability, probability])
     records = [layout.record(row, probabilities) for row in rows]
     path = folder / f"out.{form}"
@@ -170,7 +174,7 @@ def test_a_full_disk():
 
 def test_a_jsonl_record_is_one_line_for_everybody():
     rows = rows_of({"text": "a\u2028b\u2029c\x85d\ne\x0bf\x1cg"})
-    record = Layout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
+    record = RecordLayout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
     assert len(record.splitlines()) == 1
     assert json.loads(record)["text"] == rows[0].item
 
@@ -178,10 +182,10 @@ def test_a_jsonl_record_is_one_line_for_everybody():
 def test_cells_that_a_spreadsheet_would_compute_are_escaped():
     texts = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "-2.5", "+1e-3", "a=b", ""]
     rows = rows_of(*({"text": text} for text in texts))
-    layout = replace(Layout.of("csv", rows, ("=bad", "good")), escape=True)
+    layout = replace(RecordLayout.of("csv", rows, ("=bad", "good")), escape=True)
     assert layout.header.endswith("probability:=bad,probability:good\n")
     found = [next(csv.reader([layout.record(row, PROBABILITIES)])) for row in rows]
     assert [own[0] for own in found] == ["'=1+1", "'+cmd", "'-2+3", "'@SUM(A1)", "'\t=1", *texts[5:]]
     assert layout.record(rows[0], PROBABILITIES[::-1]).split(",")[1] == "'=bad"
-    plain = Layout.of("csv", rows, ("=bad", "good"))
+    plain = RecordLayout.of("csv", rows, ("=bad", "good"))
     assert plain.record(rows[0], PROBABILITIES).startswith("=1+1,")

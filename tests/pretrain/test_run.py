@@ -15,8 +15,8 @@ from headwise.pretrain import (
     StudentConfig,
     TeacherConfig,
     pretrain_files,
+    sentence_encoder,
 )
-from headwise.pretrain import teacher as teacher_module
 
 SMALL = {"words": 40, "size": 8, "subwords": 64}
 
@@ -63,7 +63,7 @@ def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
     base = load_base(tmp_path / "base")
     # The base's cosines go with those of the teacher (which has random weights, and goes by order as well).
     texts = text.read_text().splitlines()[:60]
-    theirs = teacher_module.Teacher(TeacherConfig(str(encoder))).read(texts).astype(np.float32)
+    theirs = sentence_encoder.SentenceEncoder(TeacherConfig(str(encoder))).read(texts).astype(np.float32)
     ours = base.texts([own.split() for own in texts])
     off = ~np.eye(60, dtype=bool)
     assert np.corrcoef((ours @ ours.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
@@ -143,7 +143,7 @@ def test_the_learning_of_an_interrupted_run_is_not_thrown_away_by_mistake(text, 
 def test_a_work_folder_keeps_what_the_teacher_said(text, encoder, tmp_path, monkeypatch):
     pretrain_files([text], tmp_path / "one", taught(encoder), work=tmp_path / "work")
     assert len(list((tmp_path / "work").glob("answers-*"))) == 2
-    monkeypatch.setattr(teacher_module.Teacher, "read", None)
+    monkeypatch.setattr(sentence_encoder.Teacher, "read", None)
     other = PretrainConfig(
         words=40, size=6, subwords=32, teacher=TeacherConfig(str(encoder)), student=StudentConfig(epochs=1)
     )

@@ -10,7 +10,7 @@ import pytest
 
 from headwise.report.document import Material, document, piece
 from headwise.report.mistakes import Mistake
-from headwise.report.plots import Line, plot, ticks
+from headwise.report.plots import Series, plot, ticks
 from headwise.report.rival import Rival
 from headwise.tasks import find_task
 
@@ -97,7 +97,7 @@ def test_what_can_be_left_to_people():
 
 
 def test_points_stand_where_they_belong():
-    drawn = plot("t", [Line("l", [(0, 0), (1, 1)])], (0, 1), (0, 1), ("x", "y"))
+    drawn = plot("t", [Series("l", [(0, 0), (1, 1)])], (0, 1), (0, 1), ("x", "y"))
     points = re.search(r'points="(.*?)"', drawn)
     assert points
     assert points[1] == "52.0,212.0 396.0,10.0"

@@ -35,11 +35,6 @@ def refuses(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | Non
     return ready if isinstance(ready, str) else None
 
 
-def slower(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
-    """Why fused attention would be faster, or None where this is."""
-    return None
-
-
 def prepare() -> None:
     """Wait until the kernels are compiled, about fifteen seconds where they never were, and use them in
     this process.

@@ -17,7 +17,7 @@ from headwise.priors import Prior
 from headwise.ragged import Layout
 
 AttentionFunction = Callable[[Tensor, Tensor, Tensor, Sequence[Prior], Layout], Tensor]
-Judgement = Callable[[Tensor, Sequence[Prior], Layout], str | None]
+Verdict = Callable[[Tensor, Sequence[Prior], Layout], str | None]
 
 
 def _never(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
@@ -36,14 +36,14 @@ class Implementation:
     """
 
     run: AttentionFunction
-    refuses: Judgement
-    slower: Judgement = _never
+    refuses: Verdict
+    slower: Verdict = _never
     leaves_out: bool = False
 
 
 # In the order in which "auto" prefers them.
 IMPLEMENTATIONS: dict[str, Implementation] = {
-    "banded": Implementation(banded.attention, banded.refuses, banded.slower, leaves_out=True),
+    "banded": Implementation(banded.attention, banded.refuses, leaves_out=True),
     "triton": Implementation(
         triton_band.attention, triton_band.refuses, triton_band.slower, leaves_out=True
     ),

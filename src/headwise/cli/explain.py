@@ -64,12 +64,12 @@ def explain(
     """
     from headwise.predictions.file import choose_form, open_output  # with these comes torch
     from headwise.verbs.explain import explain_file
-    from headwise.verbs.predict import check_output
+    from headwise.verbs.predict import check_output_file
 
     check_file(model, file, "explain")
     form = "jsonl" if json else choose_form(output, None, _FORMS, "terminal")
     if output is not None:
-        check_output(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()
     found = explain_file(
         model, file, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()

@@ -60,10 +60,10 @@ def noise(
     """
     from headwise.predictions.file import telling_failures  # with these comes torch
     from headwise.verbs.noise import noise_file
-    from headwise.verbs.predict import check_output
+    from headwise.verbs.predict import check_output_file
 
     if output is not None:
-        check_output(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, resume=False, overwrite=overwrite)
     found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
     if output is not None:
         text = io.StringIO()

@@ -4,13 +4,11 @@ from pathlib import Path
 
 from headwise.cli.console import output, visible
 from headwise.cli.sheets import print_sheet
+from headwise.cli.train_display import NOT_SHARES
 from headwise.report.remarks import compare_with, on_labels
 from headwise.report.sheet import FORMS
 from headwise.verbs.listener import Listener
 from headwise.verbs.train import Outcome
-
-NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
-"""Dev scores that are not between 0 and 1."""
 
 
 def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:

@@ -145,7 +145,7 @@ class PretrainProgress:
         self._bars.stop()
 
     def __call__(self, stage: str, done: int, total: int | None, tell: str) -> None:
-        """Told of a step; see `headwise.pretrain.run.Report`."""
+        """Told of a step; see `headwise.pretrain.run.OnStep`."""
         if stage not in self._steps:
             self._steps[stage] = self._bars.add_task(stage, total=total, done="", tell="")
             if not self._live:

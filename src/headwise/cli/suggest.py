@@ -56,13 +56,13 @@ def suggest(
     """
     from headwise.cli.predict import check_file
     from headwise.predictions.file import choose_form, open_output  # with these comes torch
-    from headwise.verbs.predict import check_output
+    from headwise.verbs.predict import check_output_file
     from headwise.verbs.suggest import suggest_file
 
     check_file(model, file, "suggest")
     form = choose_form(output, None, _FORMS, "csv")
     if output is not None:
-        check_output(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()
     label = given(read).get("label_column", "label")
     how = {"label": label, "pipeline": pipeline, "device": device, "reading": given(read)}

@@ -310,7 +310,7 @@ def _add(
     if len(cells) != width:
         found = f"an instance of {len(cells)} column{'s' * (len(cells) != 1)}"
         expected = f"{width}, as in the first line"
-        source.report(source.error("HW291", found, line, expected=expected))
+        source.refuse("HW291", found, line, expected=expected)
         return
     name, label = cells[columns.bag].strip(), ""
     if columns.label is not None:
@@ -319,12 +319,12 @@ def _add(
         label = label.removesuffix(".")
     if not name or (not label and columns.label is not None):
         code, found = ("HW120", "an empty label") if name else ("HW293", "an instance without a bag")
-        source.report(source.error(code, found, line, advice="fill it in or remove the row"))
+        source.refuse(code, found, line, advice="fill it in or remove the row")
         return
     known = bags.get(name)
     if known and known.label != label:
         found = f"the bag {name!r} has the label {label!r} here and {known.label!r} in line {known.line}"
-        source.report(source.error("HW292", found, line, expected="one label for all instances of a bag"))
+        source.refuse("HW292", found, line, expected="one label for all instances of a bag")
         return
     values = array("f")
     for i in columns.features:
@@ -333,7 +333,7 @@ def _add(
             found = f"{cells[i]!r} in the column {columns.names[i]!r}"
             expected = "a finite number (float32)"
             advice = "fill in missing values, such as by the feature's mean, or remove the row"
-            source.report(source.error("HW290", found, line, expected=expected, advice=advice))
+            source.refuse("HW290", found, line, expected=expected, advice=advice)
             return
         values.append(value)
     if known is None:

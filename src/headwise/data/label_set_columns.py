@@ -112,19 +112,19 @@ def cells_of(record: Record, columns: Columns, source: Source, separator: str) -
         return []
     value = record.fields.get(name)
     if name not in record.fields:
-        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a list of labels"))
+        source.refuse("HW117", f"no field {name!r}", record.line, expected="a list of labels")
     elif value is None:
         advice = "write [] for a text without labels"
-        source.report(source.error("HW120", "a null in the place of labels", record.line, advice=advice))
+        source.refuse("HW120", "a null in the place of labels", record.line, advice=advice)
     elif isinstance(value, list):
         bad = [item for item in value if isinstance(item, list | dict) or item is None]
         if not bad:
             return [as_text(item).strip() for item in value]
         found = f"the label {as_text(bad[0])[:40] or 'null'}"
-        source.report(source.error("HW123", found, record.line, expected="a text"))
+        source.refuse("HW123", found, record.line, expected="a text")
     elif isinstance(value, dict):
         found = f"the labels {as_text(value)[:40]}"
-        source.report(source.error("HW123", found, record.line, expected="a list of texts"))
+        source.refuse("HW123", found, record.line, expected="a list of texts")
     else:
         cell = as_text(value)
         return [part.strip() for part in cell.split(separator)] if cell.strip() else []

@@ -146,7 +146,7 @@ def read_aligned_pairs(
     for number, (one, other, *gold) in enumerate(_aligned(files, paths), start=1):
         label = gold[0].strip() if gold else None
         if label == "":
-            source.report(source.error("HW120", "an empty label", number, advice="fill it in"))
+            source.refuse("HW120", "an empty label", number, advice="fill it in")
         elif label == options.no_label:
             skipped += 1
         else:

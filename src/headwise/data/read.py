@@ -215,10 +215,10 @@ def text_of(record: Record, name: str, source: Source) -> str | None:
     if isinstance(text, str):
         return text
     if name not in record.fields:
-        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a text"))
+        source.refuse("HW117", f"no field {name!r}", record.line, expected="a text")
     else:
         found = f"the field {name!r} is {as_text(text) or 'null'}"
-        source.report(source.error("HW118", found, record.line, expected="a string"))
+        source.refuse("HW118", found, record.line, expected="a string")
     return None
 
 
@@ -229,11 +229,11 @@ def label_of(record: Record, name: str, source: Source) -> str | None:
     if label and not isinstance(value, dict | list):
         return label
     if name not in record.fields:
-        source.report(source.error("HW117", f"no field {name!r}", record.line, expected="a label"))
+        source.refuse("HW117", f"no field {name!r}", record.line, expected="a label")
     elif label:
         found = f"the label {label[:40]} is a JSON array or object"
-        source.report(source.error("HW121", found, record.line, expected="one label"))
+        source.refuse("HW121", found, record.line, expected="one label")
     else:
         advice = "fill it in or remove the row"
-        source.report(source.error("HW120", "an empty label", record.line, advice=advice))
+        source.refuse("HW120", "an empty label", record.line, advice=advice)
     return None

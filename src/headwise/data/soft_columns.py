@@ -183,7 +183,7 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
         advice = "name the columns with --probability-columns (or --label-column for certain labels)"
         if columns.confidence:
             advice = "--confidence-column none passes the column over"
-        source.report(source.error("HW125", problem, record.line, expected=expected, advice=advice))
+        source.refuse("HW125", problem, record.line, expected=expected, advice=advice)
         return None
     return Shares(names, found.astype(np.float32))
 
@@ -195,5 +195,5 @@ def weight_of(record: Record, name: str, source: Source) -> float | None:
         return weight
     found = f"the weight is {as_text(record.fields.get(name))[:40]!r}"
     advice = "--weight-column none passes the column over"
-    source.report(source.error("HW126", found, record.line, expected="a number, 0 or more", advice=advice))
+    source.refuse("HW126", found, record.line, expected="a number, 0 or more", advice=advice)
     return None

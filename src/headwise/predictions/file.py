@@ -107,7 +107,7 @@ def telling_failures(path: Path | str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RecordLayout:
     """How predictions are written down.
 
     Attributes:
@@ -138,7 +138,7 @@ class Layout:
         labels: Sequence[str],
         least: float | None = None,
         thresholds: Sequence[float] | None = None,
-    ) -> "Layout":
+    ) -> "RecordLayout":
         """The layout for rows like these; names that they have already get a number.
 
         Raises:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from headwise.data.rows import Row
-from headwise.predictions.file import Layout, OutputError, json_text
+from headwise.predictions.file import OutputError, RecordLayout, json_text
 from headwise.predictions.predictor import LISTED, LabelPredictor
 
 
 @dataclass(frozen=True)
-class LabelSetLayout(Layout):
+class LabelSetLayout(RecordLayout):
     """How predicted sets are written down: `prediction`, the labels with the separator between them (a list
     in jsonl), and then the probability of every label.
 
@@ -44,7 +44,7 @@ class LabelSetPredictor(LabelPredictor):
         super().__init__(*arguments)
         self.bare = 0
 
-    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
         """As for all predictors. In tables no label may hold the separator, as cells could not be read
         again: that is an `OutputError` (HW603)."""
         labels, separator = self.model.labels, self.reading.get("label_separator") or self.model.separator
@@ -55,7 +55,7 @@ class LabelSetPredictor(LabelPredictor):
                 "another --label-separator, or write the predictions as jsonl (--format-out jsonl)",
                 code="HW603",
             )
-        plain = Layout.of(form, rows, labels)
+        plain = RecordLayout.of(form, rows, labels)
         added = (plain.added[0], *plain.added[2:])
         thresholds = tuple(self.model.thresholds)
         return LabelSetLayout(form, plain.fields, plain.labels, added, thresholds, separator)

@@ -8,12 +8,12 @@ import numpy as np
 
 from headwise.data.rows import Row
 from headwise.layers.regress import Scale
-from headwise.predictions.file import Layout
+from headwise.predictions.file import RecordLayout
 from headwise.predictions.predictor import Predictor
 
 
 @dataclass(frozen=True)
-class NumberLayout(Layout):
+class NumberLayout(RecordLayout):
     """How predicted numbers are written down: one column, `prediction`, with 6 significant digits of the
     deviation.
 
@@ -52,8 +52,8 @@ class NumberPredictor(Predictor):
         super().__init__(*arguments)
         self.sum, self.low, self.high = 0.0, np.inf, -np.inf
 
-    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
-        plain = Layout.of(form, rows, ())
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
+        plain = RecordLayout.of(form, rows, ())
         return NumberLayout(form, plain.fields, (), plain.added[:1], self.model.scale)
 
     def said(self, encoded: Sequence[Any]) -> np.ndarray:

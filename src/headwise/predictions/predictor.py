@@ -9,7 +9,7 @@ import numpy as np
 
 from headwise.data.nouns import Nouns
 from headwise.data.rows import Row
-from headwise.predictions.file import FORMS, Layout
+from headwise.predictions.file import FORMS, RecordLayout
 from headwise.report.remarks import Remark
 from headwise.scores.thresholds import decide
 
@@ -42,13 +42,15 @@ class Predictor(ABC):
         self.least: float | None = None
         self.tally: Counter[str] = Counter()
 
-    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
         """How the predictions of rows like these are written down.
 
         Raises:
             OutputError: HW603, the format cannot hold them.
         """
-        return Layout.of(form, rows, self.model.labels, self.least, getattr(self.model, "thresholds", None))
+        return RecordLayout.of(
+            form, rows, self.model.labels, self.least, getattr(self.model, "thresholds", None)
+        )
 
     def encode(self, items: Sequence[Any]) -> Sequence[Any]:
         """What the model reads of items."""

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from headwise.data.formats.jsonl import as_text
 from headwise.data.rows import Row
-from headwise.predictions.file import Layout, OutputError
+from headwise.predictions.file import OutputError, RecordLayout
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20
@@ -50,7 +50,7 @@ class Kept:
 
 def keep(
     path: Path,
-    layout: Layout,
+    layout: RecordLayout,
     chunks: Iterator[list[Row]],
     predict: Callable[[list[Any]], Sequence[Any]],
 ) -> Kept:
@@ -93,7 +93,7 @@ def keep(
         return Kept(rows, size, chunks)
 
 
-def _records(file: IO[bytes], layout: Layout) -> Iterator[bytes]:
+def _records(file: IO[bytes], layout: RecordLayout) -> Iterator[bytes]:
     """The records with their line ends; that of the last may be missing."""
     parts: list[bytes] = []
     marks = 0
@@ -112,7 +112,7 @@ def _records(file: IO[bytes], layout: Layout) -> Iterator[bytes]:
         yield b"".join(parts).removesuffix(b"\n")
 
 
-def _compare(path: Path, layout: Layout, chunk: list[Row], own: list[bytes], before: int) -> None:
+def _compare(path: Path, layout: RecordLayout, chunk: list[Row], own: list[bytes], before: int) -> None:
     """Check that records begin with the fields of their rows."""
     for number, (row, record) in enumerate(zip(chunk, own, strict=False), start=before + 1):
         start = layout.start(row).encode()
@@ -123,7 +123,7 @@ def _compare(path: Path, layout: Layout, chunk: list[Row], own: list[bytes], bef
 
 def _check_model(
     path: Path,
-    layout: Layout,
+    layout: RecordLayout,
     chunk: list[Row],
     own: list[bytes],
     predict: Callable[[list[Any]], Sequence[Any]],

@@ -11,14 +11,14 @@ import numpy as np
 from headwise.data.rows import Row
 from headwise.data.sentence import Tagged
 from headwise.models.tag_model import TaggedText
-from headwise.predictions.file import TOLERANCE, Layout, free_name
+from headwise.predictions.file import TOLERANCE, RecordLayout, free_name
 from headwise.predictions.predictor import LISTED, Predictor
 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
 
 
 @dataclass(frozen=True)
-class TagLayout(Layout):
+class TagLayout(RecordLayout):
     """How predicted tags are written down: in jsonl the words, their tags, and where they are known their
     places; in conll a word and its tag on each line.
 
@@ -105,7 +105,7 @@ class TagPredictor(Predictor):
     }
     form: ClassVar[str] = "conll"
 
-    def layout(self, form: str, rows: Sequence[Row[Any]]) -> Layout:
+    def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
         return TagLayout(form, (), (), (), self.sentence, self.model.scheme != "plain")
 
     def sentence(self, item: Any) -> Tagged:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.pretrain.teacher import Teacher
+from headwise.pretrain.sentence_encoder import SentenceEncoder
 
 SHARD = 8192
 """Texts of a file."""
@@ -19,7 +19,7 @@ def missing(texts: int, folder: Path, size: int = SHARD) -> list[int]:
 
 
 def ask(
-    teacher: Teacher,
+    teacher: SentenceEncoder,
     texts: Sequence[str],
     folder: Path,
     report: Callable[[int, int], None],

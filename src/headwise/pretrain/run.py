@@ -30,7 +30,7 @@ from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
 from headwise.pretrain.work import Work, key_of, key_of_files
 
-Report = Callable[[str, int, int | None, str], None]
+OnStep = Callable[[str, int, int | None, str], None]
 """Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
 
 _TYPES = 5  # numbered words for each that is listed
@@ -68,7 +68,7 @@ def pretrain_files(
     work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
-    report: Report = lambda stage, done, total, tell: None,
+    report: OnStep = lambda stage, done, total, tell: None,
 ) -> Made:
     """Make a base from files of unlabelled text, in any language.
 
@@ -139,7 +139,7 @@ class _Run:
         work: Work,
         word_list: tuple[str, ...],
         encoding: str,
-        report: Report,
+        report: OnStep,
     ):
         self._files, self._config, self._work = files, config, work
         self._word_list, self._encoding, self._report = word_list, encoding, report
@@ -244,15 +244,15 @@ class _Run:
         texts: NDArray[np.float32] | None,
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Tables with sentence encoders as teachers."""
+        from headwise.pretrain.sentence_encoder import SentenceEncoder
         from headwise.pretrain.student import Student, start_from_words, train_student
-        from headwise.pretrain.teacher import Teacher
 
         config, words = self._config, types[:listed]
         answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
         sizes, prints, pieces = [], [], np.ones(listed, np.int64)
         names = config.teacher.names
         for name in names:
-            teacher = Teacher(replace(config.teacher, name=name))
+            teacher = SentenceEncoder(replace(config.teacher, name=name))
             who = "the teacher" if len(names) == 1 else _teacher_name(name)
             for what, own in (("passages", passages), ("words", words)):
                 folder = self._work.path("answers", key_of(own, teacher.fingerprint))

@@ -11,7 +11,7 @@ import numpy as np
 from headwise.report import heatmap, mistakes, plots
 from headwise.report.mistakes import Mistake, mistakes_list
 from headwise.report.page import Page, escaped, page
-from headwise.report.plots import Line, bar, plot, table
+from headwise.report.plots import Series, bar, plot, table
 from headwise.report.rival import Rival
 from headwise.report.sheet import MISSING, Sheet, interval_of, is_number, lookup, shown
 from headwise.scores.sureness import LEAST, Sureness
@@ -225,7 +225,7 @@ def _probabilities(own: Material) -> str:
     stated = np.bincount(cells, own.sure, _BINS)[some] / counts[some]
     true = np.bincount(cells, own.right, _BINS)[some] / counts[some]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
-    line = Line(
+    line = Series(
         f"{own.sheet.of} in tenths, larger dots for more",
         points,
         (counts[some] / counts.max()).tolist(),
@@ -241,7 +241,7 @@ def _probabilities(own: Material) -> str:
     names = ("share that the model answers, the surest first", "share that is right of these")
     coverage = plot(
         "Precision and coverage",
-        [Line("the rest is left to people", points)],
+        [Series("the rest is left to people", points)],
         (0, 1),
         (low, 1),
         names,
@@ -282,7 +282,7 @@ def _training(own: Material) -> str:
                 (float(n + 1), float(row[key])) for n, row in enumerate(history) if is_number(row.get(key))
             ]
             if len(points) > 1:
-                lines.append(Line(f"{key} on dev" if key == "loss" else key.replace("_", " "), points))
+                lines.append(Series(f"{key} on dev" if key == "loss" else key.replace("_", " "), points))
         if lines:
             values = [value for line in lines for _, value in line.points]
             pieces.append(

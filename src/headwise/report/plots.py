@@ -22,7 +22,7 @@ STYLE = """\
 
 
 @dataclass(frozen=True)
-class Line:
+class Series:
     """A line of a plot.
 
     Attributes:
@@ -38,7 +38,7 @@ class Line:
 
 def plot(
     title: str,
-    lines: Sequence[Line],
+    lines: Sequence[Series],
     x: tuple[float, float],
     y: tuple[float, float],
     names: tuple[str, str],

@@ -177,6 +177,12 @@ def lookup(data: Any, key: str) -> Any:
     return data
 
 
+def section(data: Any, key: str) -> Mapping[str, Any]:
+    """The JSON object under a key, see `lookup`; empty where there is none."""
+    found = lookup(data, key)
+    return found if isinstance(found, Mapping) else {}
+
+
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value of a JSON file is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,13 +1,14 @@
 """The model card: a page that says what a model is, how good it is and how to use it."""
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 from headwise import __version__
 from headwise.models.bag_model import BagModel
 from headwise.models.language_model import LanguageModel
 from headwise.models.model_config import encoder_name
-from headwise.report.sheet import MISSING, Line, Sheet, interval_of, is_number, lookup, shown
+from headwise.report.sheet import MISSING, Sheet, is_number, section, shown
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
 
@@ -19,7 +20,7 @@ def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dty
     """The page, in Markdown. `data` and `metrics` are plain data, see `save_model`; what is not there is
     left out."""
     task = find_task(model.config.task)
-    scores = _dict(metrics, "test") or _dict(metrics, "dev")
+    scores = section(metrics, "test") or section(metrics, "dev")
     sheet = task.sheet(scores)
     sections = [
         _summary(model, task, dtype),
@@ -92,9 +93,9 @@ def _labels(model: Any, sheet: Sheet, data: dict[str, Any], metrics: dict[str, A
     # Of tags the names are those that a model computes with, not those of its file.
     if not names or each is None or each.name != "label":
         return ""
-    counts = _dict(_dict(data, "train"), "labels")
-    where = "test" if _dict(metrics, "test") else "dev"
-    scores = {str(row.get(each.name)): row for row in each.rows(_dict(metrics, where))}
+    counts = section(data, "train.labels")
+    where = "test" if section(metrics, "test") else "dev"
+    scores = {str(row.get(each.name)): row for row in each.rows(section(metrics, where))}
     rows = [
         (
             escape(label),
@@ -113,18 +114,18 @@ def _data(data: dict[str, Any], of: str) -> str:
     rows = [
         (name, shown(part.get("texts"), "count") or MISSING, escape(part.get("sha256", MISSING)))
         for name in ("train", "dev", "test")
-        if (part := _dict(data, name))
+        if (part := section(data, name))
     ]
     return "## Data\n\n" + _table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
 
 
 def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
     """The scores of the sheet that are meant for the card, each with its interval if it has one."""
-    baseline, of = _dict(metrics, "baseline"), sheet.of
+    baseline, of = section(metrics, "baseline"), sheet.of
     named = (
-        ("this model", "dev", _dict(metrics, "dev")),
-        ("this model", "test", _dict(metrics, "test")),
-        ("this model", f"test, {of} that are in no other part", _dict(metrics, "unseen")),
+        ("this model", "dev", section(metrics, "dev")),
+        ("this model", "test", section(metrics, "test")),
+        ("this model", f"test, {of} that are in no other part", section(metrics, "unseen")),
         (str(baseline.get("name", "baseline")), "test", baseline),
     )
     lines = [line for line in sheet.lines if line.card]
@@ -133,7 +134,7 @@ def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
         return ""
     head, cells = ["", "part"], [[escape(name), part] for name, part, _ in told]
     for line in lines:
-        values = [_cell(line, scores) for _, _, scores in told]
+        values = [line.shown(scores) or MISSING for _, _, scores in told]
         head.append(line.title)
         for row, value in zip(cells, values, strict=True):
             row.append(value)
@@ -143,16 +144,12 @@ def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
             for row, interval in zip(cells, intervals, strict=True):
                 row.append(interval)
     table = _table(tuple(head), [tuple(row) for row in cells])
-    notes = _difference(sheet, baseline.get("difference")) + _calibration(_dict(metrics, "calibration"))
+    notes = _difference(sheet, baseline.get("difference")) + _calibration(section(metrics, "calibration"))
     return "## Quality\n\n" + table + notes
 
 
-def _cell(line: Line, scores: dict[str, Any]) -> str:
-    return shown(lookup(scores, line.key), line.form) or MISSING
-
-
 def _difference(sheet: Sheet, difference: Any) -> str:
-    gap = sheet.ahead.gap(difference) if interval_of(difference) else None
+    gap = sheet.ahead.gap(difference)
     if gap is None:
         return ""
     value, interval, p = gap
@@ -162,7 +159,7 @@ def _difference(sheet: Sheet, difference: Any) -> str:
     return f"\n{of} (95 % interval {interval}{chance}).\n"
 
 
-def _calibration(calibration: dict[str, Any]) -> str:
+def _calibration(calibration: Mapping[str, Any]) -> str:
     errors = [calibration.get(f"expected_calibration_error_{when}") for when in ("before", "after")]
     if not all(map(is_number, errors)):
         return ""
@@ -204,8 +201,3 @@ _LIMITS = """\
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-def _dict(data: dict[str, Any], key: str) -> dict[str, Any]:
-    found = data.get(key)
-    return found if isinstance(found, dict) else {}

@@ -26,6 +26,7 @@ from headwise import __version__
 from headwise.data.fingerprint import file_sha256
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
+from headwise.report.sheet import section
 from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError
@@ -92,7 +93,7 @@ def save_model(
     folder = Path(folder)
     data, training, metrics = _plain(data), _plain(training), _plain(metrics)
     if environment is None:
-        environment = describe_environment(_table(training, "recipe", "train").get("seed"))
+        environment = describe_environment(section(training, "recipe.train").get("seed"))
     tensors = _tensors(model, dtype)
     contents = {
         CONFIG: {
@@ -104,7 +105,7 @@ def save_model(
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: _plain(model.outputs_json()),
         CALIBRATION: {
-            **_table(metrics, "calibration"),
+            **section(metrics, "calibration"),
             **{
                 name: value
                 for name in (*model.FACTORS, *model.LABEL_FACTORS)
@@ -298,11 +299,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
-
-
-def _table(data: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """The table in a table in ...; empty where there is none."""
-    for key in keys:
-        found = data.get(key)
-        data = found if isinstance(found, dict) else {}
-    return data

@@ -6,7 +6,7 @@ from typing import Any
 
 from headwise.report.document import Material, piece
 from headwise.report.rival import Rival
-from headwise.report.sheet import is_number, lookup
+from headwise.report.sheet import is_number, lookup, section
 from headwise.store.card import reads
 from headwise.tasks import find_task
 
@@ -23,9 +23,9 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
             there, and nothing in them is believed.
     """
     task = find_task(model.config.task)
-    data, metrics = (_mapping(info, name) for name in ("data", "metrics"))
+    data, metrics = (section(info, name) for name in ("data", "metrics"))
     part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
-    scores = _mapping(metrics, part)
+    scores = section(metrics, part)
     sheet = task.sheet(scores)
     sizes = {name: lookup(data, f"{name}.texts") for name in _PARTS}
     counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if is_number(size)]
@@ -52,8 +52,3 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
     return piece(
         Material(f"A headwise {task.title}", "", small, scores, [baseline] if baseline else [], facts=facts)
     )
-
-
-def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = data.get(key)
-    return found if isinstance(found, Mapping) else {}

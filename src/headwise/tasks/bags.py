@@ -76,7 +76,7 @@ class Bags(LabelTask):
         model.standardize.fit([bag.instances for bag in parts.train])
         return super().objective(model, parts)
 
-    def told(self, fitted: Fitted[Any]) -> list[str]:
+    def told(self, fitted: Fitted) -> list[str]:
         return [calibration_told(fitted)]
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:

@@ -44,7 +44,7 @@ class LabelTask(Task):
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "accuracy"
 
-    def told(self, fitted: Fitted[Any]) -> list[str]:
+    def told(self, fitted: Fitted) -> list[str]:
         model = fitted.model
         calibrated = [calibration_told(fitted), *thresholds_told(model)]
         return [*names_told(model), *expert_told(model), *calibrated]
@@ -186,7 +186,7 @@ def thresholds_told(model: Any) -> list[str]:
     ]
 
 
-def calibration_told(fitted: Fitted[Any]) -> str:
+def calibration_told(fitted: Fitted) -> str:
     """How well the probabilities were calibrated."""
     if fitted.model.expert is None and fitted.model.temperature > USUAL:
         return (

@@ -88,7 +88,7 @@ class MultiLabel(Task):
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "f1"
 
-    def told(self, fitted: Fitted[Any]) -> list[str]:
+    def told(self, fitted: Fitted) -> list[str]:
         model = fitted.model
         thresholds = (
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "

@@ -109,7 +109,7 @@ class Tag(Task):
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return self._score(parts)
 
-    def told(self, fitted: Fitted[Any]) -> list[str]:
+    def told(self, fitted: Fitted) -> list[str]:
         model = fitted.model
         if model.expert is None:
             return []

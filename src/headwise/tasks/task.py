@@ -189,7 +189,7 @@ class Task(ABC):
         """What is trained on, for the progress: texts, pairs, windows."""
         return parts.kind.nouns.many
 
-    def told(self, fitted: Fitted[Any]) -> list[str]:
+    def told(self, fitted: Fitted) -> list[str]:
         """What there is to say of a trained model before its scores."""
         return []
 

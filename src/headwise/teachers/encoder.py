@@ -12,9 +12,9 @@ from headwise.data.shares import shares_of, weights_of
 from headwise.linear.text_fit import fit_linear
 from headwise.pretrain.answers import ask
 from headwise.pretrain.config import TeacherConfig
-from headwise.pretrain.teacher import Teacher as SentenceEncoder
+from headwise.pretrain.sentence_encoder import SentenceEncoder
 from headwise.pretrain.work import key_of
-from headwise.teachers.teacher import Report
+from headwise.teachers.teacher import Update
 from headwise.train.fit import targets_of
 from headwise.train.label_names import named_labels, names_tell, with_names
 from headwise.train.probe import fit_probe
@@ -38,7 +38,7 @@ class EncoderTeacher:
         PretrainedError: HW701 to HW706, the encoder cannot be loaded.
     """
 
-    def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: Report):
+    def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: Update):
         self.name = Path(config.name).name
         self._encoder, self._linear = SentenceEncoder(config), linear
         self._work, self._report, self._hastened = work, report, False

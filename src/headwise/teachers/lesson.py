@@ -24,7 +24,7 @@ from headwise.teachers.answers import AnswersTeacher
 from headwise.teachers.config import TeachConfig
 from headwise.teachers.encoder import EncoderTeacher
 from headwise.teachers.model import ModelTeacher
-from headwise.teachers.teacher import Report, Teacher
+from headwise.teachers.teacher import Teacher, Update
 from headwise.train.fit import all_labels, train_and_dev
 
 _TIMED = 256  # texts
@@ -74,7 +74,7 @@ class Lesson:
         *,
         seed: int = 0,
         encoding: str = "utf-8",
-        report: Report = lambda _done, _total: None,
+        report: Update = lambda _done, _total: None,
     ):
         if not (isinstance(parts.kind, TextKind) and type(parts.kind.answer) is Label):
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
@@ -157,7 +157,7 @@ class Lesson:
         }
 
 
-def _find(teaching: Teaching, work: Path, encoding: str, report: Report) -> Teacher:
+def _find(teaching: Teaching, work: Path, encoding: str, report: Update) -> Teacher:
     path, config = Path(teaching.teacher), teaching.config
     if path.is_file():
         return AnswersTeacher(path, encoding)

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Report = Callable[[int, int], None]
-"""Is told how many texts are read, and of how many."""
+Update = Callable[[int, int], None]
+"""Is told how many items are done, and of how many (or the line of the last)."""
 
 
 class Teacher(Protocol):

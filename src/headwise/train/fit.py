@@ -40,7 +40,7 @@ def fit(
     resume: bool = False,
     together: Callable[[Parts[Any]], Parts[Any]] | None = None,
     report: Callable[[Report], None] = lambda _: None,
-) -> Fitted[Any]:
+) -> Fitted:
     """Train a model, its best epoch chosen on dev.
 
     Args:

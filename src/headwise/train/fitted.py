@@ -1,13 +1,11 @@
 """Fitted: a trained model and what is to be said of its training, whatever it gives texts."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from headwise.features.vectors import Coverage
 from headwise.train.recipe import Recipe
 from headwise.train.state import Progress
-
-AnyModel = TypeVar("AnyModel")
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Fitted(Generic[AnyModel]):
+class Fitted:
     """A trained model and what is to be said of its training.
 
     Attributes:
@@ -38,7 +36,7 @@ class Fitted(Generic[AnyModel]):
             of the whole model with temperatures from other texts; None where the model gives numbers.
     """
 
-    model: AnyModel
+    model: Any
     progress: Progress
     coverage: Coverage | None
     dev: dict[str, Any]

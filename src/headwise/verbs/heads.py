@@ -18,7 +18,7 @@ from headwise.store import read_info, save_model
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
-from headwise.verbs.train import check_output
+from headwise.verbs.train import check_output_folder
 
 _NOTHING = 1e-3
 """Nats that make no difference."""
@@ -153,7 +153,7 @@ def prune_file(
             removed.
     """
     output = Path(output)
-    check_output(output, resume=False, overwrite=overwrite)
+    check_output_folder(output, resume=False, overwrite=overwrite)
     trial = _Trial(folder, file, heads, pipeline, device, reading, listener)
     model, task, items = trial.model, trial.task, trial.items
     check_removable(model)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.report.remarks import Remark
-
-Update = Callable[[int, int], None]
-"""Is told how many items are done, and the line of the last (or how many there are)."""
+from headwise.teachers.teacher import Update
 
 
 class Listener:

@@ -58,10 +58,10 @@ def open_rows(
     `read_answers`."""
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    return model, task, read_rows(task, model, file, reading, listener)
+    return model, task, rows_for(task, model, file, reading, listener)
 
 
-def read_rows(
+def rows_for(
     task: Task, model: Any, file: Path | str, reading: Mapping[str, Any] | None, listener: Listener
 ) -> Rows[Any]:
     """The records of a file as a model reads them; see `read_answers`."""

@@ -17,8 +17,8 @@ from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import iterate_parses
 from headwise.predictions.file import (
     COMPRESSED,
-    Layout,
     OutputError,
+    RecordLayout,
     choose_form,
     open_output,
     telling_failures,
@@ -29,7 +29,7 @@ from headwise.store import read_info
 from headwise.store.lock import locked_file
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model, read_rows
+from headwise.verbs.models import open_model, rows_for
 
 
 def predict_file(
@@ -78,7 +78,7 @@ def predict_file(
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
     if output is not None:
-        check_output(output, file, resume=resume, overwrite=overwrite)
+        check_output_file(output, file, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     model = open_model(folder, device, pipeline)
@@ -92,7 +92,7 @@ def predict_file(
     if unsure is not None:
         predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
-    rows = read_rows(task, model, file, reading, listener)
+    rows = rows_for(task, model, file, reading, listener)
     parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
     chunks = cut_chunks(parsed)
     first = next(chunks)
@@ -118,14 +118,19 @@ def predict_file(
 def _alone(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
     """Within this, no other prediction writes to the output; what another has written by now stays."""
     with telling_failures(output), locked_file(output):
-        check_output(
+        check_output_file(
             output, file, resume=resume, overwrite=overwrite or not (resume or output.stat().st_size)
         )
         yield
 
 
 def _write(
-    start: Kept, layout: Layout, predictor: Predictor, output: Path | None, file: Path, listener: Listener
+    start: Kept,
+    layout: RecordLayout,
+    predictor: Predictor,
+    output: Path | None,
+    file: Path,
+    listener: Listener,
 ) -> float:
     """Predict and write what is left; if it is interrupted, say how to go on. The seconds that it took."""
     written, began = start.rows, time.perf_counter()
@@ -154,7 +159,7 @@ def _write(
     return time.perf_counter() - began
 
 
-def check_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
+def check_output_file(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
     """Nothing is lost by mistake, the input least of all.
 
     Raises:

@@ -65,7 +65,7 @@ class Outcome:
     """
 
     task: Task
-    fitted: Fitted[Any]
+    fitted: Fitted
     recipe: Recipe
     parts: Parts[Any]
     test: Any
@@ -139,7 +139,7 @@ def train_files(
     task = find_task(asked.model.task)
     check_target(output)
     with locked(output), compiled.waiting():  # to the end, so that resumed it computes in one way
-        done = check_output(output, resume=resume, overwrite=overwrite)
+        done = check_output_folder(output, resume=resume, overwrite=overwrite)
         if resume and done == "nothing":
             listener.note(f"{output}: there is no interrupted run, so this one begins")
         task.check(asked)
@@ -264,7 +264,7 @@ def judged(
     task: Task,
     parts: Parts[Any],
     recipe: Recipe,
-    fitted: Fitted[Any],
+    fitted: Fitted,
     *,
     baseline: bool = True,
     shared: Sequence[Overlap] = (),
@@ -308,7 +308,7 @@ def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseErr
     )
 
 
-def check_output(output: Path, *, resume: bool, overwrite: bool) -> str:
+def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
     """What is there is not lost by mistake, and a run does not fail at its end because of it.
 
     Returns:

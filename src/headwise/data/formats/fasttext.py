@@ -34,15 +34,13 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             label, _, rest = text.replace("\t", " ", 1).partition(" ")
             label = label.removeprefix(PREFIX)
             if rest.startswith(PREFIX):
-                source.report(
-                    source.error(
-                        "HW121",
-                        "a second label",
-                        number,
-                        len(text) - len(rest) + 1,
-                        expected="one label a line",
-                        advice="keep one of them, or give --task multi-label",
-                    )
+                source.refuse(
+                    "HW121",
+                    "a second label",
+                    number,
+                    len(text) - len(rest) + 1,
+                    expected="one label a line",
+                    advice="keep one of them, or give --task multi-label",
                 )
                 continue
         yield Record(number, {"label": label, "text": rest})

@@ -27,24 +27,14 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         try:
             row = json.loads(text)
         except json.JSONDecodeError as error:
-            source.report(
-                source.error(
-                    "HW115", f"invalid JSON: {error.msg}", number, error.colno, advice=_advice(text)
-                )
-            )
+            source.refuse("HW115", f"invalid JSON: {error.msg}", number, error.colno, advice=_advice(text))
             continue
         except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
-            source.report(source.error("HW115", f"JSON that cannot be read: {error}", number))
+            source.refuse("HW115", f"JSON that cannot be read: {error}", number)
             continue
         if not isinstance(row, dict):
-            source.report(
-                source.error(
-                    "HW116",
-                    f"JSON {_kind(row)}",
-                    number,
-                    expected="one object a line",
-                    advice=_advice(text),
-                )
+            source.refuse(
+                "HW116", f"JSON {_kind(row)}", number, expected="one object a line", advice=_advice(text)
             )
         elif len(row) > MOST_FIELDS:
             source.report(too_many(source.path, number))
@@ -52,7 +42,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             if source.options.encoding_errors == "strict":
                 found = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
                 advice = "give --encoding-errors replace to read it as U+FFFD"
-                source.report(source.error("HW105", found, number, advice=advice))
+                source.refuse("HW105", found, number, advice=advice)
             else:
                 yield Record(number, {name: _replaced(value) for name, value in row.items()})
         else:

@@ -43,12 +43,10 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         if found:
             yield Record(number, {"label": label, "text": rest})
         else:
-            source.report(
-                source.error(
-                    "HW120",
-                    f"a line without a {'tab' if separator == chr(9) else repr(separator)}",
-                    number,
-                    expected="a label, the separator, and a text",
-                    advice="give --delimiter, or --format text if there are no labels",
-                )
+            source.refuse(
+                "HW120",
+                f"a line without a {'tab' if separator == chr(9) else repr(separator)}",
+                number,
+                expected="a label, the separator, and a text",
+                advice="give --delimiter, or --format text if there are no labels",
             )

@@ -52,12 +52,10 @@ def _check_header(names: list[str], rows: bool, line: int, source: Source) -> No
 
 
 def _ragged(found: int, expected: int, line: int, first: int, source: Source) -> None:
-    source.report(
-        source.error(
-            "HW110",
-            f"a row of {found} field{'s' * (found != 1)}",
-            line,
-            expected=f"{expected} as in line {first}",
-            advice="a field that holds the delimiter or a line end has to stand in quotes in a csv file",
-        )
+    source.refuse(
+        "HW110",
+        f"a row of {found} field{'s' * (found != 1)}",
+        line,
+        expected=f"{expected} as in line {first}",
+        advice="a field that holds the delimiter or a line end has to stand in quotes in a csv file",
     )

@@ -74,7 +74,7 @@ def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Tagged]:
     if stack:
         node = stack[0]
         found = "a bracket that is never closed"
-        source.report(source.error("HW258", found, node.line, node.column, expected="')'"))
+        source.refuse("HW258", found, node.line, node.column, expected="')'")
 
 
 def _take(

@@ -7,7 +7,7 @@ import torch
 
 from headwise.pretrain.answers import SHARD, ask, missing
 from headwise.pretrain.config import TeacherConfig
-from headwise.pretrain.teacher import Teacher
+from headwise.pretrain.sentence_encoder import SentenceEncoder
 
 TEXTS = ["the cat is near", "", "a star and one more star . " * 10, "moon"]
 
@@ -28,7 +28,7 @@ def expected(folder, texts, first=False):
 
 
 def test_its_vectors_are_the_means_of_its_states(encoder):
-    teacher = Teacher(TeacherConfig(str(encoder)))
+    teacher = SentenceEncoder(TeacherConfig(str(encoder)))
     assert np.allclose(teacher.read(TEXTS), expected(encoder, TEXTS), atol=2e-3)
     assert teacher.size == 24
 
@@ -38,14 +38,14 @@ def test_or_the_first_state_where_its_folder_says_so(encoder, tmp_path):
     shutil.copytree(encoder, folder)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
-    own = Teacher(TeacherConfig(str(folder)))
+    own = SentenceEncoder(TeacherConfig(str(folder)))
     assert np.allclose(own.read(TEXTS), expected(encoder, TEXTS, first=True), atol=2e-3)
-    assert own.fingerprint != Teacher(TeacherConfig(str(encoder))).fingerprint
-    assert own.fingerprint == Teacher(TeacherConfig(str(encoder), pooling="first")).fingerprint
+    assert own.fingerprint != SentenceEncoder(TeacherConfig(str(encoder))).fingerprint
+    assert own.fingerprint == SentenceEncoder(TeacherConfig(str(encoder), pooling="first")).fingerprint
 
 
 def test_half_precision_says_nearly_the_same(encoder):
-    teacher = Teacher(TeacherConfig(str(encoder)))
+    teacher = SentenceEncoder(TeacherConfig(str(encoder)))
     before = teacher.read(TEXTS).astype(np.float32)
     teacher.hasten(TEXTS)
     assert ((before * teacher.read(TEXTS)).sum(1) > 0.98).all()
@@ -53,7 +53,7 @@ def test_half_precision_says_nearly_the_same(encoder):
 
 def test_what_it_said_is_not_asked_again(encoder, tmp_path, monkeypatch):
     texts = [f"the cat {number}" for number in range(SHARD + 10)]
-    teacher = Teacher(TeacherConfig(str(encoder)))
+    teacher = SentenceEncoder(TeacherConfig(str(encoder)))
     monkeypatch.setattr(
         teacher, "read", lambda own: np.tile(np.array([[len(own)]], np.float16), (len(own), 24))
     )

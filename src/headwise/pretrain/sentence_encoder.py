@@ -1,4 +1,4 @@
-"""Teacher: a sentence encoder, and the vectors that it gives."""
+"""SentenceEncoder: a teacher, and the vectors that it gives."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _CELLS = 2048  # word pieces that are read at once
 _FASTER = 1.2
 
 
-class Teacher:
+class SentenceEncoder:
     """A sentence encoder: the mean of its states (or the first), at length 1.
 
     Args:
