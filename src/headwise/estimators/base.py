@@ -194,20 +194,20 @@ def training_folder() -> Iterator[Path]:
         raise KeyboardInterrupt from None
 
 
-def texts_of(X: Any, name: str = "X") -> list[str]:
+def texts_of(X: Any) -> list[str]:
     """A column of texts as a list of plain strings.
 
     Raises:
         TypeError, ValueError: It is something else.
     """
     if isinstance(X, str):
-        raise TypeError(f"{name} is one text; give a list of texts")
+        raise TypeError("X is one text; give a list of texts")
     if getattr(X, "ndim", 1) != 1:
-        raise ValueError(f"{name} has {X.ndim} dimensions; expected a list or one column of texts")
+        raise ValueError(f"X has {X.ndim} dimensions; expected a list or one column of texts")
     texts: Sequence[Any] = list(X)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(f"{name}[{place}] is {text!r:.80}; expected a text")
+            raise TypeError(f"X[{place}] is {text!r:.80}; expected a text")
     return [str(text) for text in texts]  # not NumPy's
 
 

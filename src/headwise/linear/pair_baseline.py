@@ -70,13 +70,16 @@ def fit_pair_baseline(
     dev: tuple[Sequence[Pair], np.ndarray],
     *,
     tokenizer: str = "penn",
+    scores: bool = False,
 ) -> PairBaseline | None:
-    """A linear SVM on `PairFeatures` of the training pairs, its C chosen on dev.
+    """A linear SVM (or of scores a ridge regression) on `PairFeatures` of the training pairs, its strength
+    chosen on dev.
 
     Args:
-        train: Pairs and label numbers.
+        train: Pairs and label numbers, or scores.
         dev: Likewise.
         tokenizer: The model's, so that both read the same words.
+        scores: Whether pairs have scores.
 
     Returns:
         None where the pairs have no words at all.
@@ -84,18 +87,5 @@ def fit_pair_baseline(
     features = fit_pair_features(train[0], tokenizer)
     if features is None:
         return None
-    classifier, _ = fit_svm((features(train[0]), train[1]), (features(dev[0]), dev[1]))
-    return PairBaseline(features, classifier)
-
-
-def fit_pair_ridge(
-    train: tuple[Sequence[Pair], np.ndarray],
-    dev: tuple[Sequence[Pair], np.ndarray],
-    *,
-    tokenizer: str = "penn",
-) -> PairBaseline | None:
-    """The same for scores, a ridge regression with its strength chosen on dev."""
-    features = fit_pair_features(train[0], tokenizer)
-    if features is None:
-        return None
-    return PairBaseline(features, fit_ridge((features(train[0]), train[1]), (features(dev[0]), dev[1])))
+    parts = (features(train[0]), train[1]), (features(dev[0]), dev[1])
+    return PairBaseline(features, fit_ridge(*parts) if scores else fit_svm(*parts)[0])

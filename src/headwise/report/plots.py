@@ -102,21 +102,19 @@ def plot(
     )
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table whose first column names the rows.
 
     Args:
         head: Titles, plain text.
         rows: Cells, HTML.
-        caption: Plain text.
     """
     top = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
     lines = "".join(
         f'<tr><th scope="row">{cells[0]}</th>{"".join(f"<td>{cell}</td>" for cell in cells[1:])}</tr>'
         for cells in rows
     )
-    said = f"<caption>{escaped(caption)}</caption>" if caption else ""
-    return f'<div class="hw-wide" tabindex="0"><table>{said}<tr>{top}</tr>{lines}</table></div>'
+    return f'<div class="hw-wide" tabindex="0"><table><tr>{top}</tr>{lines}</table></div>'
 
 
 def ticks(low: float, high: float, least: float = 0) -> list[float]:

@@ -8,6 +8,9 @@ import numpy as np
 USUAL = 20.0
 """Temperatures above this are those of outputs that say next to nothing."""
 MOST = 1e12
+BINS = 15
+"""Of probabilities, of equal width, in which they are compared with how often they hold."""
+_FOLDS = 5
 
 
 def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
@@ -48,7 +51,6 @@ def cross_fitted_error(
     fit: Callable[[np.ndarray, np.ndarray], float] = fit_temperature,
     chances: Callable[[np.ndarray], np.ndarray] | None = None,
     error: Callable[[np.ndarray, np.ndarray], float] | None = None,
-    folds: int = 5,
 ) -> float:
     """The calibration error of probabilities whose temperature was fitted on other texts: on those of the
     other folds. That on the very texts that a temperature was fitted on is too good.
@@ -59,7 +61,6 @@ def cross_fitted_error(
         fit: Finds a temperature.
         chances: Makes probabilities of logits over a temperature; softmax by default.
         error: Of probabilities; `expected_calibration_error` by default.
-        folds: How many.
     """
     if chances is None:
         from scipy.special import softmax
@@ -67,7 +68,7 @@ def cross_fitted_error(
         chances = partial(softmax, axis=1)
     if len(logits) == 0:
         return 0.0
-    found, fold = np.empty(logits.shape), np.arange(len(logits)) % folds
+    found, fold = np.empty(logits.shape), np.arange(len(logits)) % _FOLDS
     for own in np.unique(fold):
         held = fold == own
         temperature = fit(logits[~held], targets[~held]) if not held.all() else 1.0
@@ -75,13 +76,12 @@ def cross_fitted_error(
     return (error or expected_calibration_error)(found, targets)
 
 
-def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray, bins: int = 15) -> float:
+def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence (Naeini et al. 2015).
 
     Args:
         probabilities: `[texts, classes]`.
         targets: `[texts]`, integers.
-        bins: Number of bins.
 
     Returns:
         Between 0 and 1; 0 where there are no texts.
@@ -90,7 +90,7 @@ def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray, b
         return 0.0
     confidence = probabilities.max(axis=1)
     correct = probabilities.argmax(axis=1) == targets
-    which = np.minimum((confidence * bins).astype(int), bins - 1)
+    which = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = [
         abs(confidence[which == b].mean() - correct[which == b].mean()) * (which == b).mean()
         for b in np.unique(which)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.scores.binary import mean_binary_loss
-from headwise.scores.metrics import wilson_interval
+from headwise.scores.metrics import middle_of, wilson_interval
 from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval, compare_counts
 from headwise.scores.thresholds import Scores, Targets, best_threshold
 
@@ -195,12 +195,12 @@ def _macro_interval(hits: Targets, given: Targets, targets: Targets) -> tuple[fl
         seen = taken + held > 0
         sums = _f1(counted, taken, held).sum(1, where=seen)
         found.append(sums / np.maximum(seen.sum(1), 1))
-    return _bounds(np.concatenate(found))
+    return middle_of(np.concatenate(found))
 
 
 def _mean_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     means = [draws @ values / len(values) for draws in _drawn(len(values))]
-    return _bounds(np.concatenate(means))
+    return middle_of(np.concatenate(means))
 
 
 def _drawn(texts: int) -> Iterator[NDArray[np.float32]]:
@@ -210,8 +210,3 @@ def _drawn(texts: int) -> Iterator[NDArray[np.float32]]:
     shares = np.full(texts, 1 / texts)
     for start in range(0, _DRAWS, at_once):
         yield random.multinomial(texts, shares, size=min(at_once, _DRAWS - start)).astype(np.float32)
-
-
-def _bounds(values: NDArray[np.floating]) -> tuple[float, float]:
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)

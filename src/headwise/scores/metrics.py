@@ -116,5 +116,10 @@ def paired_interval(first: np.ndarray, second: np.ndarray, *, seed: int = 0) -> 
     draws = random.multinomial(
         texts, [better / texts, worse / texts, 1 - (better + worse) / texts], size=10_000
     )
-    low, high = np.quantile((draws[:, 0] - draws[:, 1]) / texts, [0.025, 0.975])
+    return middle_of((draws[:, 0] - draws[:, 1]) / texts)
+
+
+def middle_of(values: np.ndarray) -> tuple[float, float]:
+    """Where 95 % of values lie, as many below as above."""
+    low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

@@ -66,16 +66,13 @@ class PowerLaw:
         return _middle(self.errors(self.texts) - self.errors(self.texts + more))
 
 
-def fit_power_law(
-    sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: int, *, seed: int = 0
-) -> PowerLaw:
+def fit_power_law(sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: int) -> PowerLaw:
     """A power law through measured errors.
 
     Args:
         sizes: Texts that models were trained on, `[sizes]`, three or more.
         errors: Of these models, `[seeds, sizes]`; those of a seed on the same other texts.
         texts: How many there are now.
-        seed: Of the draws.
     """
     seeds = len(errors)
     means = errors.mean(axis=0)
@@ -93,7 +90,7 @@ def fit_power_law(
     prior = _WHOLE * np.log(share + 1e-3) - 0.5 * (np.log(speed / _USUAL) / _SPREAD) ** 2
     likely = prior - 0.5 * freedom * np.log(squares) - 0.5 * np.log(precision)
     weights = np.exp(likely - likely.max())
-    chance = np.random.Generator(np.random.PCG64(seed))
+    chance = np.random.Generator(np.random.PCG64(0))
     drawn = chance.choice(len(weights), _DRAWS, p=weights / weights.sum())
     scale = np.sqrt(squares[drawn] / freedom / precision[drawn])
     level = np.maximum(levels[drawn] + scale * chance.standard_t(freedom, _DRAWS), 0.0)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.scores.metrics import middle_of
+
 Counts = NDArray[np.int64]
 """What was counted in each text, `[texts, counts]`."""
 
@@ -39,12 +41,10 @@ class ScoreDifference:
 def bootstrap_interval(counts: Counts, statistic: Statistic, *, seed: int = 0) -> tuple[float, float]:
     """95 % percentile interval of a score over texts (Efron 1979)."""
     kinds, times = np.unique(counts, axis=0, return_counts=True)
-    return _interval(statistic(draw @ kinds) for draw in _bootstrap(times, seed))
+    return middle_of(np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times, seed)]))
 
 
-def compare_counts(
-    first: Counts, second: Counts, statistic: Statistic, *, seed: int = 0
-) -> ScoreDifference:
+def compare_counts(first: Counts, second: Counts, statistic: Statistic) -> ScoreDifference:
     """Paired comparison of the scores of two models, from what was counted in each of the same texts."""
     both = np.concatenate([first, second], axis=1)
     kinds, times = np.unique(both, axis=0, return_counts=True)
@@ -56,8 +56,8 @@ def compare_counts(
 
     none = np.zeros_like(times)
     found = float(difference(times, none))
-    interval = _interval(difference(draw, none) for draw in _bootstrap(times, seed))
-    random = np.random.Generator(np.random.PCG64(seed))
+    interval = middle_of(np.concatenate([difference(draw, none) for draw in _bootstrap(times, 0)]))
+    random = np.random.Generator(np.random.PCG64(0))
     extreme = 0
     for _ in range(0, _DRAWS, _AT_ONCE):
         kept = random.binomial(times, 0.5, size=(_AT_ONCE, len(times)))
@@ -93,8 +93,3 @@ def _bootstrap(times: Counts, seed: int) -> Iterator[Counts]:
     random = np.random.Generator(np.random.PCG64(seed))
     for _ in range(0, _DRAWS, _AT_ONCE):
         yield random.multinomial(times.sum(), times / times.sum(), size=_AT_ONCE)
-
-
-def _interval(scores: Iterator[NDArray[np.float64]]) -> tuple[float, float]:
-    low, high = np.quantile(np.concatenate(list(scores)), [0.025, 0.975])
-    return float(low), float(high)

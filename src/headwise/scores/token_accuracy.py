@@ -85,11 +85,7 @@ def accuracy_of(counts: Counts) -> NDArray[np.float64]:
 
 
 def compare_tags(
-    first: Sequence[np.ndarray],
-    second: Sequence[np.ndarray],
-    targets: Sequence[np.ndarray],
-    *,
-    seed: int = 0,
+    first: Sequence[np.ndarray], second: Sequence[np.ndarray], targets: Sequence[np.ndarray]
 ) -> ScoreDifference:
     """Paired comparison of the accuracy of two taggers on the same texts."""
-    return compare_counts(count_tags(first, targets), count_tags(second, targets), accuracy_of, seed=seed)
+    return compare_counts(count_tags(first, targets), count_tags(second, targets), accuracy_of)

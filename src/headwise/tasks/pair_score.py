@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.parts import Parts
-from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_ridge
+from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.pair_model import PairScorer
 from headwise.tasks.defaults import Settings
@@ -33,5 +33,5 @@ class PairScores(NumberTask):
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
-        linear = fit_pair_ridge(train, dev, tokenizer=model.config.words.tokenizer)
+        linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, scores=True)
         return None if linear is None else (SCORE_NAME, linear.predict(parts.test))

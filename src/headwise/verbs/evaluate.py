@@ -123,7 +123,7 @@ def evaluate_file(
     ]
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))
-    rival = _baseline(info, task.sheet(scores)) if sha256 == _print(info, "test") else None
+    rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
     unseen = on_unseen(task, model, data.items, seen)
     sure = None if least is None else _answered(task, model, data.items, evaluation, least)
     return Judgement(task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure)
@@ -150,18 +150,12 @@ def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:
     return Rival.from_json(found)
 
 
-def _print(info: Mapping[str, Any], part: str) -> str | None:
-    """What identifies a part of the data that a model was made of."""
-    found = info["data"].get(part)
-    return found.get("sha256") if isinstance(found, dict) else None
-
-
 def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:
     """A warning where a model is judged on what it was made of."""
-    if sha256 in (_print(info, "train"), _print(info, "file")):
+    if sha256 in (lookup(info, "data.train.sha256"), lookup(info, "data.file.sha256")):
         text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
         return [Remark(text, warning=True)]
-    if sha256 == _print(info, "dev"):
+    if sha256 == lookup(info, "data.dev.sha256"):
         return [
             Remark(f"the model was chosen by these {many}: the scores are a little too good", warning=True)
         ]

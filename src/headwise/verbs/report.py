@@ -19,6 +19,7 @@ from headwise.report.mistakes import Mistake
 from headwise.report.reach import reach_table
 from headwise.report.remarks import compare_with, on_labels
 from headwise.report.rival import Rival
+from headwise.report.sheet import lookup
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
@@ -84,11 +85,8 @@ def report_file(
     if data is not None:
         read = read_answers(task, model, folder, data, None, reading, listener)
         judged = judge(task, model, read.items, str(data))
-        tested = info["data"].get("test")
-        if (
-            not isinstance(tested, dict)
-            or tested.get("sha256") != task.kind_for(model.config).fingerprint(read.items).sha256
-        ):
+        sha256 = task.kind_for(model.config).fingerprint(read.items).sha256
+        if lookup(info, "data.test.sha256") != sha256:
             info = {**info, "metrics": {}}  # the baseline was not on this file
     return report_model(task, model, info, Path(folder), judged)
 
