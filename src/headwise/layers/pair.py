@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from headwise.attention.cross import cross_attention
+from headwise.attention.heads import projections
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.layers.classify import Classifier, ClassifierConfig
@@ -126,12 +127,7 @@ class CrossBlock(nn.Module):
         super().__init__()
         inner = config.cross_heads * config.cross_head_size
         self.heads = config.cross_heads
-        self.query = nn.Linear(width, inner, bias=False)
-        self.key = nn.Linear(width, inner, bias=False)
-        self.value = nn.Linear(width, inner, bias=False)
-        self.out = nn.Linear(inner, width, bias=False)
-        for projection in (self.query, self.key, self.value, self.out):
-            nn.init.xavier_uniform_(projection.weight)
+        self.query, self.key, self.value, self.out = projections(width, inner, bias=False)
         self.norm1 = nn.LayerNorm(width)
         self.up = nn.Linear(width, config.cross_feedforward)
         self.down = nn.Linear(config.cross_feedforward, width)

@@ -1,6 +1,5 @@
 """Classification: one of several labels for each text."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,16 +7,14 @@ import numpy as np
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import text_settings
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
 from headwise.linear.baseline import NAME, fit_baseline
 from headwise.linear.text_fit import MOST_CELLS
 from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
-from headwise.report.explanation import Explanation, explain_labels
 from headwise.report.remarks import Remark
 from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.tasks.task import new_text_model
 from headwise.train.classification import finish_labels_again, finish_labels_crossed
 from headwise.train.crossing import Crossed
 from headwise.train.fit import all_labels, targets_of
@@ -43,7 +40,7 @@ class Classify(LabelTask):
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         settings = kept_base(super().defaults_with_base(settings, items), items)
-        settings["train"] |= {"refit": items < 20_000, "folds": 3 if items < 1_000 else 0}
+        settings["train"]["folds"] = 3 if items < 1_000 else 0
         # A small encoder, fewer and larger steps come to the same in a third of the time.
         name = settings["encoder"]["name"]
         small = text_settings(ENCODERS[name][1], *SMALL)
@@ -64,17 +61,11 @@ class Classify(LabelTask):
             found.append(Remark(f"{labels:,} labels: {few}, which saves time"))
         return found
 
-    def build(
-        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
-        labels = all_labels(parts.train)
-        return new_text_model(lambda words: Model(recipe.model, words, labels), parts, recipe, vectors)
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Model:
+        return Model(recipe.model, words, all_labels(parts.train))
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         finish_labels_again(objective, finished)
-
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        return explain_labels(model, model.encoded(items))
 
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_labels_crossed(objective, crossed)

@@ -57,5 +57,6 @@ def kept_base(settings: Settings, items: int) -> Settings:
         "learning_rate": 3e-4,
         "vectors_learning_rate": 5e-4,
         "score": "loss",
+        "refit": items < 20_000,
     }
     return settings

@@ -10,6 +10,7 @@ from headwise.data.parts import Parts
 from headwise.data.shares import shares_of, weights_of
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
+from headwise.report.explanation import Explanation, explain_labels
 from headwise.report.labels import Evaluation, evaluate_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, reading_lines
@@ -40,6 +41,11 @@ class LabelTask(Task):
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_labels(objective)
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        if not self.kind.sides:
+            return super().explain(model, items)
+        return explain_labels(model, model.encoded(items))
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "accuracy"

@@ -10,7 +10,7 @@ from headwise.data.label_set import separator_for
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
 from headwise.linear.one_vs_rest import NAME, fit_label_set_baseline
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
@@ -22,7 +22,7 @@ from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
 from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
-from headwise.tasks.task import Task, names_of, new_text_model, where
+from headwise.tasks.task import Task, names_of, where
 from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (
@@ -55,25 +55,15 @@ class MultiLabel(Task):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = kept_base(super().defaults_with_base(settings, items), items)
-        settings["train"]["refit"] = items < 20_000
-        return settings
+        return kept_base(super().defaults_with_base(settings, items), items)
 
     def check(self, recipe: Recipe) -> None:
         if recipe.model.classifier.thresholds != "none":
             raise ConfigError("classifier.thresholds: label sets have thresholds anyway; leave it out")
 
-    def build(
-        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> LabelSetModel:
         labels = label_names(names_of(parts))
-        separator = separator_for(recipe.data, labels)
-        return new_text_model(
-            lambda words: LabelSetModel(recipe.model, words, labels, separator=separator),
-            parts,
-            recipe,
-            vectors,
-        )
+        return LabelSetModel(recipe.model, words, labels, separator=separator_for(recipe.data, labels))
 
     def objective(self, model: Any, parts: Parts[Any]) -> LabelSetObjective:
         train, dev = ((own, indicators(own, model.labels)) for own in (parts.train, parts.dev))

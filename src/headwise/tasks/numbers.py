@@ -8,7 +8,7 @@ import numpy as np
 
 from headwise.data.parts import Parts
 from headwise.data.shares import weights_of
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
 from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.numbers import NumberPredictor
@@ -17,7 +17,7 @@ from headwise.report.numbers import NumberEvaluation, evaluate_numbers
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet, reading_lines
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
-from headwise.tasks.task import Task, check_labelled, new_text_model, where
+from headwise.tasks.task import Task, check_labelled, where
 from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
 from headwise.train.regression import RegressionObjective
@@ -32,11 +32,8 @@ class NumberTask(Task):
         """The true numbers of items, `[items]`."""
         return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
 
-    def build(
-        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
-        scale = Scale.of(self.targets(parts.train))
-        return new_text_model(lambda words: self.model(recipe.model, words, scale), parts, recipe, vectors)
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Any:
+        return self.model(recipe.model, words, Scale.of(self.targets(parts.train)))
 
     def objective(self, model: Any, parts: Parts[Any]) -> RegressionObjective:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))

@@ -1,20 +1,17 @@
 """Classification of text pairs: paraphrase or not, entailment, an answer to a question."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
-from headwise.report.explanation import Explanation, explain_labels
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.tasks.task import new_text_model
 from headwise.train.fit import label_names, targets_of
 from headwise.train.recipe import Recipe
 
@@ -42,14 +39,8 @@ class PairLabels(LabelTask):
         settings["train"] |= {"learning_rate": 2e-3, "vectors_learning_rate": 1e-3}
         return settings
 
-    def build(
-        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
-        labels = label_names(item.label for item in parts.train)
-        return new_text_model(lambda words: PairModel(recipe.model, words, labels), parts, recipe, vectors)
-
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        return explain_labels(model, model.encoded(items))
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> PairModel:
+        return PairModel(recipe.model, words, label_names(item.label for item in parts.train))
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))

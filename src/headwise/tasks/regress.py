@@ -33,9 +33,7 @@ class Regress(NumberTask):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = kept_base(super().defaults_with_base(settings, items), items)
-        settings["train"]["refit"] = items < 20_000
-        return settings
+        return kept_base(super().defaults_with_base(settings, items), items)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]

@@ -12,7 +12,7 @@ from headwise.data.parts import Parts
 from headwise.data.sentence import Tagged
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
-from headwise.features.vectors import Coverage, WordVectors
+from headwise.features.vocabulary import Vocabulary
 from headwise.linear.tag_crf import NAME, fit_crf
 from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
 from headwise.models.tag_model import TagModel
@@ -28,7 +28,7 @@ from headwise.scores.scheme_check import Detection, detect_scheme
 from headwise.scores.schemes import Scheme, convert, read_spans
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LEAST, expert_say
-from headwise.tasks.task import Task, new_text_model
+from headwise.tasks.task import Task
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.recipe import Recipe
 from headwise.train.tag_expert import add_expert, add_expert_again
@@ -81,19 +81,15 @@ class Tag(Task):
         scheme = Remark(f"tag scheme {found.scheme} guessed ({found.reason})")
         return [scheme, *super().announce(parts, recipe)]
 
-    def build(
-        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> TagModel:
         config, scheme = recipe.model, _scheme(parts).scheme
         tags = {tag for own in parts.train for tag in own.tags}
         if scheme != "plain":
             tags = {tag for own in parts.train for tag in convert(own.tags, config.tagger.scheme)}
         names = sorted(tags, key=lambda tag: (tag != "O", tag))
-        words = (word for own in parts.train for word in own.tokens)
-        alphabet = Alphabet.build(words, min_count=config.characters.min_count)
-        return new_text_model(
-            lambda known: TagModel(config, known, names, scheme, alphabet), parts, recipe, vectors
-        )
+        every = (word for own in parts.train for word in own.tokens)
+        alphabet = Alphabet.build(every, min_count=config.characters.min_count)
+        return TagModel(config, words, names, scheme, alphabet)
 
     def objective(self, model: Any, parts: Parts[Any]) -> TaggingObjective:
         return TaggingObjective(model, parts.train, parts.dev)

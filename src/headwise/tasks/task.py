@@ -6,7 +6,7 @@ it is judged, and which rows its report and its predictions have.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -141,12 +141,19 @@ class Task(ABC):
 
     # Training -----------------------------------------------------------------------------------------
 
-    @abstractmethod
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
-        """An untrained model for these data, with the pretrained vectors in place, and how many of the
-        training words have one."""
+        """An untrained model for these data, with the vocabulary of the training texts and the pretrained
+        vectors in place, and how many of the training words have one."""
+        cut = get_tokenizer(recipe.model.words.tokenizer).words
+        texts = (words for item in parts.train for words in parts.kind.words(item, cut))
+        model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
+        return model, start_from_vectors(model, vectors, recipe.train.seed)
+
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Any:
+        """An untrained model that knows some words; asked by `build` alone."""
+        raise NotImplementedError
 
     @abstractmethod
     def objective(self, model: Any, parts: Parts[Any]) -> Objective:
@@ -306,16 +313,6 @@ class Task(ABC):
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
         return ConfigError(f"{self.title}s predict nothing")
-
-
-def new_text_model(
-    make: Callable[[Vocabulary], Any], parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
-) -> tuple[Any, Coverage | None]:
-    """A model with the vocabulary of the training texts, and the pretrained vectors in place."""
-    cut = get_tokenizer(recipe.model.words.tokenizer).words
-    texts = (words for item in parts.train for words in parts.kind.words(item, cut))
-    model = make(new_vocabulary(texts, recipe, vectors))
-    return model, start_from_vectors(model, vectors, recipe.train.seed)
 
 
 def check_labelled(data: Any) -> None:

@@ -58,7 +58,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         else:
             counts = np.bincount(own, weights, minlength=len(model.labels))
         counts = counts.tolist()
-        self._weights = class_weights(settings.class_weights, model.labels, counts)
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
         self.names = 0
         if isinstance(model, Model) and model.config.base.names:
@@ -70,17 +70,10 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         targets = self.train_targets
         return targets if targets.ndim == 1 else targets.argmax(axis=1)
 
-    @property
-    def class_weights(self) -> np.ndarray | None:
-        """How much the texts of each label count, `[labels]`; None where all count the same."""
-        return None if self._weights is None else self._weights.numpy()
-
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)])
-        weights = None if self._weights is None else self._weights.to(self.model.device)
-        losses = classification_loss(
-            self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
-        )
+        how = {"label_smoothing": self._smoothing, "weights": self.weights_there}
+        losses = classification_loss(self.outputs(texts), targets, **how)
         return self.summed(losses, texts)
 
     def begin_with_probe(self) -> None:

@@ -54,20 +54,13 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
             learn_names(self)
         settings = model.config.classifier
         counts = train[1].sum(0).tolist()
-        self._weights = class_weights(settings.class_weights, model.labels, counts)
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
-
-    @property
-    def class_weights(self) -> NDArray[np.float32] | None:
-        """How much the texts with each label count, `[labels]`; None where all count the same."""
-        return None if self._weights is None else self._weights.numpy()
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)].astype(np.float32))
-        weights = None if self._weights is None else self._weights.to(self.model.device)
-        losses = label_set_loss(
-            self.outputs(texts), targets, label_smoothing=self._smoothing, weights=weights
-        )
+        how = {"label_smoothing": self._smoothing, "weights": self.weights_there}
+        losses = label_set_loss(self.outputs(texts), targets, **how)
         return self.summed(losses, texts)
 
     def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

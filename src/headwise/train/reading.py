@@ -18,6 +18,7 @@ class ReaderObjective(Generic[AnyReader]):
 
     Attributes:
         text_weights: How much each training text counts, `[texts]`; None where all count the same.
+        label_weights: How much the texts of each label count, `[labels]`, likewise.
 
     Args:
         model: Encodes them.
@@ -28,6 +29,7 @@ class ReaderObjective(Generic[AnyReader]):
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
         self.text_weights: np.ndarray | None = None
+        self.label_weights: Tensor | None = None
         self.train_items = model.encoded(train)
         self.dev_items = model.encoded(dev)
         model.remember([*self.train_items, *self.dev_items])
@@ -56,6 +58,16 @@ class ReaderObjective(Generic[AnyReader]):
         """The model's outputs for the training texts with these numbers, `[numbers, outputs]` float32."""
         model = self.model
         return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+
+    @property
+    def class_weights(self) -> np.ndarray | None:
+        """`label_weights` as an array."""
+        return None if self.label_weights is None else self.label_weights.numpy()
+
+    @property
+    def weights_there(self) -> Tensor | None:
+        """`label_weights` on the model's device."""
+        return None if self.label_weights is None else self.label_weights.to(self.model.device)
 
     def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
         """The sum of the losses of the training texts with these numbers, each as much as it counts."""

@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headwise.encoders.windows import Window
 from headwise.features.pretrained.pieces import Pieces
-from headwise.features.pretrained.windows import Window, groups, windows
+from headwise.features.pretrained.windows import groups, windows
 from headwise.ragged import Ragged
 
 

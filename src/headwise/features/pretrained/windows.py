@@ -1,26 +1,17 @@
 """Windows: how texts of any length are read by an encoder that takes so many pieces and no more."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.encoders.windows import Window
+
 _CELLS = 16_384  # most pieces, padding included, that are read in one call
 
 
-class Window(NamedTuple):
-    """A part of a text that is read at once: the pieces `start` to `stop`, for the states of those from
-    `first` to `last`; the others are context."""
-
-    start: int
-    stop: int
-    first: int
-    last: int
-
-
 def windows(words: NDArray[np.int32], room: int, overlap: int) -> list[Window]:
-    """The windows in which a text is read. Every piece is asked for once.
+    """The windows in which a text is read, in pieces. Every piece is asked for once.
 
     A window is asked for whole words, with at least half the overlap of context on either side, except at
     the ends of the text. Only a word that does not fit into a window is cut.
