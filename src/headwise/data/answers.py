@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.data.diagnosis import some
 from headwise.data.doctor.classes import no_labels, one_class, rare, spellings, strange
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.label_sets import bare, everywhere, together
@@ -151,10 +152,7 @@ class LabelSet(Answer):
     def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
         known = {label for item in train for label in item.labels}
         lost = [repr(label) for label in labels if label not in known]
-        if not lost:
-            return ()
-        some = ", ".join(lost[:8]) + (f" and {len(lost) - 8:,} more" if len(lost) > 8 else "")
-        return (f"labels that only dev or test has, so that they cannot be learnt: {some}",)
+        return (f"labels that only dev or test has, which cannot be learnt: {some(lost)}",) if lost else ()
 
 
 class Number(Answer):
@@ -231,12 +229,12 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
     first, label = strange[0]
     others = len({id(item) for item, _ in strange}) - 1
     close = difflib.get_close_matches(label, list(known), n=1, cutoff=0.4)
-    some = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
+    first_few = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
     raise DataError(
         "HW140",
         f"the label {label!r} does not occur in {where}"
         + (f" (nor do those of {others:,} more)" if others else ""),
-        expected=f"one of {some}",
+        expected=f"one of {first_few}",
         advice=f"did you mean {close[0]!r}?" if close else "",
         path=data.path,
         line=first.line,

@@ -13,7 +13,7 @@ from itertools import islice
 from math import sqrt
 from typing import NamedTuple
 
-from headwise.data.diagnosis import Finding
+from headwise.data.diagnosis import Finding, some
 from headwise.data.doctor.file import File
 
 PRECISION = 0.95
@@ -102,9 +102,8 @@ def leaks(file: File) -> Iterator[Finding]:
         )
         yield Finding("info" if named else "warning", "HW170", message, where, fix)
     if rest := found[_SHOWN:]:
-        shown = ", ".join(f"{leak.trace} for {leak.label!r}" for leak in rest[:8])
-        more = f" and {len(rest) - 8:,} more" if len(rest) > 8 else ""
-        message = f"{len(rest):,} more labels that one word or character nearly decides: {shown}{more}"
+        shown = some([f"{leak.trace} for {leak.label!r}" for leak in rest])
+        message = f"{len(rest):,} more labels that one word or character nearly decides: {shown}"
         yield Finding("info", "HW170", message, (file.data.path,))
 
 

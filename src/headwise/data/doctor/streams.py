@@ -3,12 +3,11 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from headwise.data.diagnosis import Finding, count
+from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
 
 _FEW = 100_000  # characters of a training text from which on a model has something to learn from
 _LONG = 60  # characters of a line from which on it does not stand in two texts by chance
-_SHOWN = 8
 
 
 def few(file: File) -> Iterator[Finding]:
@@ -56,6 +55,4 @@ def unlike_training(files: Mapping[str, File]) -> Iterator[Finding]:
 
 
 def _named(found: Mapping[str, int]) -> str:
-    names = [f"{name!r} ({n:,})" for name, n in sorted(found.items(), key=lambda own: -own[1])]
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    return some([f"{name!r} ({n:,})" for name, n in sorted(found.items(), key=lambda own: -own[1])])
