@@ -15,7 +15,7 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vector_files import load_vectors
-from headwise.features.vectors import Coverage, WordVectors, coverage, matrix_for
+from headwise.features.vectors import Coverage, WordVectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.crossing import cross
@@ -235,11 +235,9 @@ def start_from_vectors(model: TextModel, vectors: WordVectors | None, seed: int)
     are no vectors, or the model has no place for them."""
     if vectors is None or not isinstance(model.embedding, WordEmbedding):
         return None
-    vocabulary = model.features.vocabulary
-    matrix, _ = matrix_for(vocabulary, vectors, seed=seed)
+    matrix, _ = matrix_for(model.features.vocabulary, vectors, seed=seed)
     model.embedding.start_from(torch.from_numpy(matrix))
-    counts = dict(zip(vocabulary.words[1:], vocabulary.counts[1:], strict=True))
-    return coverage(vectors, {word: count for word, count in counts.items() if count})
+    return model.features.vocabulary.coverage(vectors)
 
 
 def pick_device(name: str) -> torch.device:
