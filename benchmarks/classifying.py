@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.parts import NAMES, Parts
 from headwise.recipe import build_recipe
 from headwise.report.labels import evaluate_labels
 from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective
-from headwise.train.fit import fit, targets_of
+from headwise.train.fit import fit
 from headwise.train.label_expert import add_expert
 from runs import Bench, Result, judged, show_epochs
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from default_sets import load
+from headwise.data.labels import label_names
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.power_law import fit_power_law
 from headwise.scores.suggest import most_useful
-from headwise.train.fit import label_names
 
 MOST, SEEDS, STEP, ROUNDS = 4_000, 5, 100, 4
 SIZES = 2.0 ** (-np.arange(7)[::-1] / 2)

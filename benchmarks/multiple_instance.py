@@ -29,6 +29,7 @@ from sklearn.model_selection import StratifiedKFold
 from headwise import __version__
 from headwise.data.bags import Bag, BagData, read_bags
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.layers.bags import BagConfig
 from headwise.linear.bag_baseline import linear_guesses
@@ -38,7 +39,6 @@ from headwise.models.model_config import ModelConfig
 from headwise.recipe import size_defaults
 from headwise.tasks import find_task
 from headwise.train.config import TrainConfig
-from headwise.train.fit import targets_of
 from headwise.train.loop import train
 
 HERE = Path(__file__).parent

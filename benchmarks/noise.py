@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from default_sets import load
+from headwise.data.labels import label_names
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear.text_fit import LinearSettings, fit_linear
 from headwise.scores.noise import suspects
-from headwise.train.fit import label_names
 from headwise.verbs.noise import held_out
 
 SHARES = (0.05, 0.1, 0.2)

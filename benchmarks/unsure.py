@@ -14,12 +14,12 @@ import numpy as np
 from scipy.special import softmax
 
 from default_sets import load
+from headwise.data.labels import label_names
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.sureness import Sureness, least_sure
-from headwise.train.fit import label_names
 
 MOST = 3_000
 WANTED = (0.9, 0.95, 0.98)

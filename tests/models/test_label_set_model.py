@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from headwise.data.label_set import LabelSetExample
+from headwise.data.labels import indicators
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
@@ -15,7 +16,6 @@ from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
 from headwise.report.label_sets import evaluate_label_sets
 from headwise.store import StoreError, load_model, save_model
-from headwise.train.label_sets import indicators
 
 WORDS = [f"w{i}" for i in range(20)]
 

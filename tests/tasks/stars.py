@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.report.labels import Evaluation, evaluate_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet
 from headwise.tasks.classify import Classify
-from headwise.train.fit import targets_of
 
 
 @dataclass(frozen=True)

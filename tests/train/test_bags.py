@@ -4,13 +4,13 @@ import torch
 
 from headwise.data.bags import Bag
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.layers.bags import BagConfig
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
 from headwise.tasks import find_task
 from headwise.train.config import TrainConfig
-from headwise.train.fit import targets_of
 from headwise.train.loop import train
 
 

@@ -6,6 +6,7 @@ import torch
 
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.vectors import WordVectors
@@ -14,7 +15,7 @@ from headwise.scores.metrics import mean_loss
 from headwise.store import load_model, save_model
 from headwise.tasks import find_task
 from headwise.train import fit as fit_module
-from headwise.train.fit import label_names, pick_device, targets_of
+from headwise.train.fit import pick_device
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -53,28 +54,6 @@ def examples(texts: int, seed: int, rare: int = 0) -> list[Example]:
 
 def vectors(**words) -> WordVectors:
     return WordVectors(list(words), np.array([words[word] for word in words], dtype=np.float32))
-
-
-@pytest.mark.parametrize(
-    ("found", "ordered"),
-    [
-        (["b", "a", "c", "a"], ["a", "b", "c"]),
-        (["10", "9", "-1", "2.5"], ["-1", "2.5", "9", "10"]),
-        (["b", "10", "9"], ["9", "10", "b"]),  # numbers first
-        (["1", "01", "1.0"], ["01", "1", "1.0"]),  # equal numbers are still different labels
-        (["nan", "inf", "1"], ["1", "inf", "nan"]),
-        (["Ä", "Z", "a"], ["Z", "a", "Ä"]),
-    ],
-)
-def test_labels_in_a_fixed_order(found, ordered):
-    assert label_names(found) == ordered
-    assert label_names(found[::-1]) == ordered
-
-
-def test_targets():
-    numbers = targets_of([Example("t", "b"), Example("u", "a")], ["a", "b"])
-    assert numbers.dtype == np.int64
-    assert numbers.tolist() == [1, 0]
 
 
 def test_a_word_starts_from_its_vector():

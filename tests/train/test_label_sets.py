@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.data.label_set import LabelSetExample
+from headwise.data.labels import indicators
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
@@ -11,7 +12,7 @@ from headwise.layers.classify import ClassifierConfig
 from headwise.linear.text_fit import fit_linear
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
-from headwise.train.label_sets import LabelSetObjective, finish_label_sets, indicators
+from headwise.train.label_sets import LabelSetObjective, finish_label_sets
 
 
 @pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])

@@ -5,12 +5,13 @@ import pytest
 import torch
 
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.pair import Pair
 from headwise.data.parts import Parts
 from headwise.recipe import build_recipe
 from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective
-from headwise.train.fit import fit, targets_of
+from headwise.train.fit import fit
 from headwise.train.stop import TrainingInterrupted
 
 WORDS = [f"w{n}" for n in range(6)]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.labels import label_names, targets_of
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.features.vectors import Coverage, WordVectors
@@ -13,7 +14,6 @@ from headwise.models.model_config import ModelConfig
 from headwise.report.remarks import Remark
 from headwise.tasks.defaults import Settings
 from headwise.tasks.labels import LabelTask, calibration_told
-from headwise.train.fit import label_names, targets_of
 from headwise.train.fitted import Fitted
 from headwise.train.recipe import Recipe
 

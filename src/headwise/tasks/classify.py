@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.labels import all_labels, targets_of
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import text_settings
@@ -17,7 +18,6 @@ from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.classification import finish_labels_again, finish_labels_crossed
 from headwise.train.crossing import Crossed
-from headwise.train.fit import all_labels, targets_of
 from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
 

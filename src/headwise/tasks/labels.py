@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.data.shares import shares_of, weights_of
 from headwise.models.model_config import ModelConfig
@@ -20,7 +21,6 @@ from headwise.scores.sureness import SURENESS, least_sure
 from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
 from headwise.train.classification import ClassificationObjective, finish_labels
-from headwise.train.fit import targets_of
 from headwise.train.fitted import Finished, Fitted
 
 WORDS = "words and word pairs"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.label_set import separator_for
+from headwise.data.labels import indicators, label_names
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
@@ -23,13 +24,11 @@ from headwise.scores.label_set_metrics import compare_sets, label_set_scores, se
 from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
 from headwise.tasks.task import Task, names_of, where
-from headwise.train.fit import label_names
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (
     LabelSetObjective,
     finish_label_sets,
     finish_label_sets_again,
-    indicators,
 )
 from headwise.train.recipe import Recipe
 

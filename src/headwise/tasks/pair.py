@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.labels import label_names, targets_of
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.features.vocabulary import Vocabulary
@@ -12,7 +13,6 @@ from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.train.fit import label_names, targets_of
 from headwise.train.recipe import Recipe
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.duplicates import normal_text
+from headwise.data.labels import all_labels
 from headwise.data.options import SoftOptions
 from headwise.data.read import read_examples
 from headwise.data.shares import shares_of
-from headwise.train.fit import all_labels
 
 
 class AnswersTeacher:

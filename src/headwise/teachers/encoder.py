@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from headwise.data.labels import targets_of
 from headwise.data.shares import shares_of, weights_of
 from headwise.linear.text_fit import fit_linear
 from headwise.pretrain.answers import ask
@@ -15,7 +16,6 @@ from headwise.pretrain.config import TeacherConfig
 from headwise.pretrain.sentence_encoder import SentenceEncoder
 from headwise.pretrain.work import key_of
 from headwise.teachers.teacher import Update
-from headwise.train.fit import targets_of
 from headwise.train.label_names import named_labels, names_tell, with_names
 from headwise.train.probe import fit_probe
 

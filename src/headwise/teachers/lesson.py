@@ -13,6 +13,7 @@ from headwise.data.answers import Label
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.kinds.text import TextKind
+from headwise.data.labels import all_labels
 from headwise.data.options import ReadOptions
 from headwise.data.parts import Parts
 from headwise.data.read import read_rows
@@ -25,7 +26,7 @@ from headwise.teachers.config import TeachConfig
 from headwise.teachers.encoder import EncoderTeacher
 from headwise.teachers.model import ModelTeacher
 from headwise.teachers.teacher import Teacher, Update
-from headwise.train.fit import all_labels, train_and_dev
+from headwise.train.fit import train_and_dev
 
 _TIMED = 256  # texts
 

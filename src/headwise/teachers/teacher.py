@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Update = Callable[[int, int], None]
-"""Is told how many items are done, and of how many (or the line of the last)."""
+"""Is told how many texts are read, and of how many."""
 
 
 class Teacher(Protocol):

@@ -177,32 +177,6 @@ def learning_rates(recipe: Recipe) -> dict[str, float]:
     }
 
 
-def label_names(names: Iterable[str]) -> list[str]:
-    """Labels, each once, in a fixed order: numbers by value, names by alphabet."""
-    return sorted(
-        set(names), key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
-    )
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return float(name) == float(name)
-    except ValueError:
-        return False
-
-
-def all_labels(items: Sequence[Any]) -> list[str]:
-    """The labels of items, also those that are likely for none of them; see `label_names`."""
-    named = {own.labels for item in items if (own := getattr(item, "shares", None)) is not None}
-    return label_names({*(item.label for item in items), *(label for own in named for label in own)})
-
-
-def targets_of(items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
-    """Label numbers of texts, pairs or bags, `[items]`."""
-    number = {label: n for n, label in enumerate(labels)}
-    return np.array([number[item.label or ""] for item in items], dtype=np.int64)
-
-
 def new_vocabulary(
     texts: Iterable[Sequence[str]], recipe: Recipe, vectors: WordVectors | None = None
 ) -> Vocabulary:

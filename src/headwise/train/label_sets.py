@@ -152,12 +152,3 @@ def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Ke
 def _shifted(model: LinearModel, shift: NDArray[np.float32]) -> TextExpert:
     bias = model.machine.bias + shift
     return TextExpert.of(replace(model, machine=replace(model.machine, bias=bias)))
-
-
-def indicators(examples: Sequence[Example], labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Whether each text has each label, `[texts, labels]`. All labels of the texts must be among them."""
-    number = {label: n for n, label in enumerate(labels)}
-    found = np.zeros((len(examples), len(labels)), dtype=np.bool_)
-    for text, own in enumerate(examples):
-        found[text, [number[label] for label in own.labels]] = True
-    return found

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
+from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO
@@ -20,7 +21,7 @@ from headwise.recipe import choose_settings
 from headwise.report.curve import curve_figure
 from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
-from headwise.train.fit import fit, targets_of
+from headwise.train.fit import fit
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors, read_labelled
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from headwise.report.remarks import Remark
-from headwise.teachers.teacher import Update
+
+Update = Callable[[int, int], None]
+"""Is told how many items are done, and the line of the last (or how many there are)."""
 
 
 class Listener:

@@ -7,6 +7,7 @@ from typing import Any
 from headwise.config import from_dict
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task
+from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
@@ -21,7 +22,7 @@ from headwise.store import load_model
 from headwise.store.layout import MANIFEST
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
-from headwise.train.fit import label_names, pick_device
+from headwise.train.fit import pick_device
 from headwise.train.former import Former
 from headwise.verbs.listener import Listener
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from headwise.data.labels import targets_of
 from headwise.data.near import near_texts, words_of
 from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
-from headwise.train.fit import targets_of
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors, read_labelled
 

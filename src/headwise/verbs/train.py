@@ -8,6 +8,7 @@ from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.drop import with_weights, without_lines
+from headwise.data.labels import targets_of
 from headwise.data.options import WeightOptions
 from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
@@ -29,7 +30,7 @@ from headwise.tasks import find_task
 from headwise.tasks.labels import label_rival
 from headwise.tasks.task import Task
 from headwise.teachers.lesson import Lesson, Teaching
-from headwise.train.fit import fit, targets_of
+from headwise.train.fit import fit
 from headwise.train.fitted import Fitted
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
