@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, log_softmax, ndtri
 
+Z = 1.959964
+"""Standard errors on either side of a 95 % interval."""
+
 
 @dataclass(frozen=True)
 class LabelScore:

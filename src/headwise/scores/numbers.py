@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwise.scores.metrics import middle_of
+from headwise.scores.metrics import Z, middle_of
 from headwise.scores.resample import ScoreDifference
 
 _DRAWS, _AT_ONCE = 10_000, 50
@@ -82,7 +82,7 @@ def _fisher(correlation: float, texts: int) -> tuple[float, float] | None:
     if texts < 4:
         return None
     z = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
-    width = 1.959964 / math.sqrt(texts - 3)
+    width = Z / math.sqrt(texts - 3)
     return math.tanh(z - width), math.tanh(z + width)
 
 

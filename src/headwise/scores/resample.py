@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.scores.metrics import middle_of
+from headwise.scores.metrics import Z, middle_of
 
 Counts = NDArray[np.int64]
 """What was counted in each text, `[texts, counts]`."""
@@ -80,7 +80,7 @@ def compare_ratios(first: NDArray[np.floating], second: NDArray[np.floating]) ->
         ratios.append(ratio)
         parts.append((top - ratio * bottom) / max(bottom.mean(), 1e-12))
     spread = parts[0] - parts[1]
-    half = 1.959964 * float(spread.std(ddof=min(1, len(spread) - 1))) / len(spread) ** 0.5
+    half = Z * float(spread.std(ddof=min(1, len(spread) - 1))) / len(spread) ** 0.5
     found = float(ratios[0] - ratios[1])
     return found, (found - half, found + half)
 

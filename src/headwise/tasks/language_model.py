@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from headwise.data.kind import Kind
-from headwise.data.kinds.stream import StreamKind
+from headwise.data.kinds.stream import NO_LABELS, StreamKind
 from headwise.data.parts import Parts
 from headwise.data.streams import Stream
 from headwise.encoders import ENCODERS
@@ -151,10 +151,7 @@ class Language(Task):
         """Nothing: symbols that the model does not know are told of in the report."""
 
     def refuse_prediction(self) -> ConfigError:
-        return ConfigError(
-            "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate "
-            "says how well it predicts a text"
-        )
+        return ConfigError(NO_LABELS)
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         if count:

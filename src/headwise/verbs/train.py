@@ -158,18 +158,7 @@ def train_files(
             ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
         )
         listener.notes(parts.notes)
-        if drop is not None:
-            parts, dropped = without_lines(parts, str(drop))
-            listener.note(f"{dropped:,} {kind.nouns.many} of {drop} are left out; those of test stay")
-        if weight is not None:
-            if not isinstance(asked.data, WeightOptions):
-                raise ConfigError(
-                    f"--weight is for texts with one label or number each, not for {task.title}s"
-                )
-            parts, count = with_weights(parts, str(weight))
-            listener.note(
-                f"{count:,} {kind.nouns.many} count as much as {weight} says; those of test as ever"
-            )
+        parts = _listed(task, parts, asked, drop, weight, listener)
         lesson = None
         if teaching is not None:
             with listener.answering() as report:
@@ -200,6 +189,27 @@ def train_files(
         if trouble := trouble_of(outcome.fitted.model):
             listener.warn(trouble)
         return outcome
+
+
+def _listed(
+    task: Task,
+    parts: Parts[Any],
+    asked: Recipe,
+    drop: Path | str | None,
+    weight: Path | str | None,
+    listener: Listener,
+) -> Parts[Any]:
+    """Parts without the lines that a list drops, and with the weights that another gives."""
+    many = parts.kind.nouns.many
+    if drop is not None:
+        parts, dropped = without_lines(parts, str(drop))
+        listener.note(f"{dropped:,} {many} of {drop} are left out; those of test stay")
+    if weight is not None:
+        if not isinstance(asked.data, WeightOptions):
+            raise ConfigError(f"--weight is for texts with one label or number each, not for {task.title}s")
+        parts, count = with_weights(parts, str(weight))
+        listener.note(f"{count:,} {many} count as much as {weight} says; those of test as ever")
+    return parts
 
 
 def train_parts(

@@ -22,6 +22,7 @@ from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
 from headwise.recipe import Sections, build_recipe
 from headwise.report.sheet import Sheet
+from headwise.scores.metrics import Z
 from headwise.scores.resample import Interval, compare_ratios
 from headwise.tasks import find_task
 from headwise.train.recipe import Recipe
@@ -56,7 +57,7 @@ class Gain:
     @property
     def sure(self) -> bool:
         """Whether the loss is lower by more than its standard error."""
-        return self.loss > (self.loss_interval[1] - self.loss) / 1.959964
+        return self.loss > (self.loss_interval[1] - self.loss) / Z
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,11 @@ from headwise.data.streams import (
 from headwise.data.symbols import Symbols, Unit, choose_symbols
 from headwise.errors import ConfigError
 
+NO_LABELS = (
+    "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate says how "
+    "well it predicts a text"
+)
+
 
 class StreamKind(Kind[int]):
     """A text as one long row of symbols, as numbers.
@@ -78,10 +83,7 @@ class StreamKind(Kind[int]):
         return StreamData(text, text.path)
 
     def rows(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
-        raise ConfigError(
-            "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate "
-            "says how well it predicts a text"
-        )
+        raise ConfigError(NO_LABELS)
 
     def split(
         self, items: Any, dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
