@@ -143,7 +143,7 @@ def test_the_learning_of_an_interrupted_run_is_not_thrown_away_by_mistake(text, 
 def test_a_work_folder_keeps_what_the_teacher_said(text, encoder, tmp_path, monkeypatch):
     pretrain_files([text], tmp_path / "one", taught(encoder), work=tmp_path / "work")
     assert len(list((tmp_path / "work").glob("answers-*"))) == 2
-    monkeypatch.setattr(sentence_encoder.Teacher, "read", None)
+    monkeypatch.setattr(sentence_encoder.SentenceEncoder, "read", None)
     other = PretrainConfig(
         words=40, size=6, subwords=32, teacher=TeacherConfig(str(encoder)), student=StudentConfig(epochs=1)
     )
