@@ -130,7 +130,6 @@ def train(
         report: Also write all there is to say of the model to this page (see `headwise report`); one that
             exists is replaced.
     """
-    flags = locals()
     # With these comes torch.
     from headwise.cli.outcome import print_outcome
     from headwise.data.parses import Parses
@@ -141,18 +140,29 @@ def train(
 
     keep_freed_memory()
     output = output or _output_for(file)
-    said = {section: given(flags[name]) for name, section in SECTIONS.items() if section != "teach"}
-    for section, name, value in (
-        ("vectors", "file", None if vectors is None else str(vectors)),
-        ("base", "name", base),
-        ("pretrained", "name", pretrained),
-        ("encoder", "name", encoder),
-        ("model", "readout", readout),
-        ("model", "task", task),
-    ):
-        if value:
-            said.setdefault(section, {}).setdefault(name, value)
-    layers = (*((read_recipe(recipe),) if recipe else ()), said)
+    named = {
+        "data": given(data),
+        "split": given(split),
+        "train": given(training),
+        "vectors": given(vector_settings) | ({"file": str(vectors)} if vectors else {}),
+        "words": given(words),
+        "base": given(base_settings) | ({"name": base} if base else {}),
+        "pretrained": given(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
+        "syntax": given(syntax),
+        "windows": given(windows),
+        "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
+        "classifier": given(classifier),
+        "expert": given(expert),
+        "thresholds": given(thresholds),
+        "characters": given(characters),
+        "tagger": given(tagger),
+        "pair": given(pair),
+        "bags": given(bags),
+        "regressor": given(regressor),
+        "language": given(language),
+        "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
+    }
+    layers = (*((read_recipe(recipe),) if recipe else ()), named)
     terminal = Terminal()
     try:
         outcome = train_files(
