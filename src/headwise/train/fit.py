@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -18,20 +18,51 @@ from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import Coverage, WordVectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
-from headwise.train.crossing import cross
-from headwise.train.fitted import Fitted
+from headwise.train.crossing import Crossed, cross
+from headwise.train.fitted import Finished, Fitted
 from headwise.train.former import go_on_from
 from headwise.train.loop import AGAIN, STATE, Report, train
 from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
 from headwise.train.state import Progress
 
-if TYPE_CHECKING:
-    from headwise.tasks.task import Task
+
+class Learnable(Protocol):
+    """What training needs to know of a task (see `headwise.tasks.task.Task`)."""
+
+    def build(
+        self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        """An untrained model for these data."""
+        ...
+
+    def objective(self, model: Any, parts: Parts[Any]) -> Objective:
+        """What it learns."""
+        ...
+
+    def begin(self, model: Any, objective: Any) -> None:
+        """Put in place what is found by other means than by gradient, before the first epoch."""
+        ...
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        """Fit on dev what is fitted after the last epoch."""
+        ...
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        """Give a model that was trained again, on all texts, what `finish` has found."""
+        ...
+
+    crosses: ClassVar[bool]
+    """Whether it can `finish_crossed`."""
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        """Fit on what models said of items that they were not trained on what is fitted after the last
+        epoch."""
+        ...
 
 
 def fit(
-    task: "Task",
+    task: Learnable,
     parts: Parts[Any],
     recipe: Recipe,
     folder: Path,
