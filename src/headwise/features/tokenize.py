@@ -134,7 +134,12 @@ class PennTokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
-        return [match.span() for match in _PENN_PATTERN.finditer(text)]
+        found, end = [], 0
+        for word in self.words(text):  # between words is nothing but whitespace, with which none begins
+            start = text.index(word, end)
+            end = start + len(word)
+            found.append((start, end))
+        return found
 
     def words(self, text: str) -> list[str]:
         """The words of `text`."""

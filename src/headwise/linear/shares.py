@@ -150,16 +150,19 @@ def _of_words_and_pairs(worth: Shares, words: int) -> Shares:
 
 def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int, int]]) -> Shares:
     """`hashing.character_hashes` goes through the runs of each word; the blanks beside it get nothing."""
-    shares = np.zeros(len(lowered) + 1)
-    done = position = 0
+    starts, runs, position = [], [], 0
     for word in lowered.split():
         position = lowered.index(word, position)
-        begins, ends = _runs(len(word) + 2)
-        each = worth[done : done + len(begins)] / (ends - begins)
-        shares[position : position + len(word) + 1] += np.bincount(begins, each, len(word) + 1)
-        shares[position : position + len(word) + 1] -= np.bincount(ends, each, len(word) + 1)
-        done, position = done + len(begins), position + len(word)
-    of_characters = shares.cumsum()[:-1]
+        starts.append(position)
+        runs.append(_runs(len(word) + 2))
+        position += len(word)
+    if not runs:
+        return np.zeros(len(spans))
+    offsets = np.repeat(starts, [len(begins) for begins, _ in runs])
+    begins, ends = (np.concatenate(own) for own in zip(*runs, strict=True))
+    each, size = worth / (ends - begins), len(lowered) + 1
+    steps = np.bincount(begins + offsets, each, size) - np.bincount(ends + offsets, each, size)
+    of_characters = steps.cumsum()[:-1]
     sizes = [len(character.lower()) for character in text] if len(lowered) != len(text) else None
     owner = np.full(len(text), -1, dtype=np.int64)
     for number, (start, end) in enumerate(spans):
