@@ -35,7 +35,7 @@ def test_lines_do_not_matter_but_all_else_does():
 
 def test_json_round_trip():
     found = fingerprint(DATA)
-    assert Fingerprint.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert Fingerprint(**json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_a_lone_surrogate_has_a_fingerprint():

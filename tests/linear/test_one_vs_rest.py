@@ -30,18 +30,6 @@ def test_as_scikit_learn(monkeypatch):
     np.testing.assert_allclose(found.scores(features), oracle.decision_function(features), atol=1e-4)
 
 
-def test_weights_count_as_more_texts_with_the_label(monkeypatch):
-    monkeypatch.setattr("headwise.linear.one_vs_rest.STRENGTHS", STRENGTHS[2:3])
-    random = np.random.default_rng(0)
-    features, targets = random.random((40, 6)), random.random((40, 1)) < 0.4
-    dev = csr_matrix(features), targets
-    weighted = fit_one_vs_rest(dev, dev, np.array([3.0], np.float32)).scores(dev[0])
-    times = np.where(targets[:, 0], 3, 1)
-    more = csr_matrix(features.repeat(times, 0)), targets.repeat(times, 0)
-    np.testing.assert_allclose(weighted, fit_one_vs_rest(more, dev).scores(dev[0]), atol=1e-3)
-    assert weighted.mean() > fit_one_vs_rest(dev, dev).scores(dev[0]).mean()
-
-
 def test_labels_that_all_have_or_none():
     targets = np.array([[True, False, True], [True, False, False]])
     features = csr_matrix(np.eye(2, dtype=np.float32))

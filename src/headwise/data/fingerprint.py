@@ -1,7 +1,7 @@
 """Which data it was: hashes that tell whether two runs saw the same texts."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
@@ -24,13 +24,8 @@ class Fingerprint:
     labels: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object that `from_json` reads."""
+        """A JSON object, by attributes."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Fingerprint":
-        """The inverse of `to_json`."""
-        return cls(data["sha256"], data["texts"], dict(data["labels"]))
 
 
 def hash_fields(fields: Iterable[str | None]) -> str:

@@ -67,18 +67,9 @@ class Source:
         place = {"path": self.path, "line": line, "column": column}
         return DataError(code, found, expected=expected, advice=advice, **place)
 
-    def refuse(
-        self,
-        code: str,
-        found: str,
-        line: int | None = None,
-        column: int | None = None,
-        *,
-        expected: str = "",
-        advice: str = "",
-    ) -> None:
-        """Report an error in this file: what cannot be used is left out, if reading is to go on."""
-        self.report(self.error(code, found, line, column, expected=expected, advice=advice))
+    def refuse(self, code: str, found: str, *place: int | None, **said: str) -> None:
+        """Report an `error` of these arguments: what cannot be used is left out, if reading is to go on."""
+        self.report(self.error(code, found, *place, **said))
 
 
 Item = TypeVar("Item", bound=Sequence)

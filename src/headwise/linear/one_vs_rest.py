@@ -37,38 +37,29 @@ class OneVsRest:
         return np.asarray(features @ self.weights + self.bias, dtype=np.float32)
 
 
-def fit_one_vs_rest(
-    train: tuple[Any, Targets],
-    dev: tuple[Any, Targets],
-    class_weights: NDArray[np.float32] | None = None,
-) -> OneVsRest:
+def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> OneVsRest:
     """A linear SVM for each label; of `STRENGTHS` the first C with the best micro F1 on dev, with the
     threshold that is best there. Labels that all training texts have, or none, have the score 1 or -1.
 
     Args:
         train: Features `[texts, features]` (sparse) and labels.
         dev: Likewise.
-        class_weights: How much the texts with each label count beside those without, `[labels]`.
     """
 
     def on_dev(found: OneVsRest) -> float:
         return best_threshold(found.scores(dev[0]).ravel(), dev[1].ravel())[1]
 
-    return max((_fit(train, strength, class_weights) for strength in STRENGTHS), key=on_dev)
+    return max((_fit(train, strength) for strength in STRENGTHS), key=on_dev)
 
 
-def _fit(
-    train: tuple[Any, Targets], strength: float, class_weights: NDArray[np.float32] | None
-) -> OneVsRest:
+def _fit(train: tuple[Any, Targets], strength: float) -> OneVsRest:
     from sklearn.svm import LinearSVC  # slow to load, and predictions do without
 
     features, targets = train
     weights = np.zeros((features.shape[1], targets.shape[1]), dtype=np.float32)
     bias = np.where(targets.any(0), np.float32(1), np.float32(-1))
     for label in np.flatnonzero(targets.any(0) & ~targets.all(0)):
-        own = targets[:, label]
-        counts = None if class_weights is None else np.where(own, class_weights[label], 1.0)
-        machine = LinearSVC(C=strength, random_state=0).fit(features, own, counts)
+        machine = LinearSVC(C=strength, random_state=0).fit(features, targets[:, label])
         weights[:, label] = np.asarray(machine.coef_)[0]
         bias[label] = np.asarray(machine.intercept_)[0]
     return OneVsRest(weights, bias.astype(np.float32))

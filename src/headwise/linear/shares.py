@@ -38,7 +38,7 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
         weights = model.machine.weights[first : first + len(vocabulary)]
         first += len(vocabulary)
         if name == "words":
-            cut = hashing.SEPARATOR.join(tokenizer.words(text)).lower()
+            cut = hashing.SEPARATOR.join(text[start:end] for start, end in spans).lower()
             hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]))
             if len(hashes) != max(2 * len(spans) - 1, 0):
                 raise ValueError("the words of a text hold the sign that is to separate them")
