@@ -217,7 +217,7 @@ def test_relative_positions_can_stay_as_they_are():
     ("config", "message"),
     [
         ({"k": 0}, "k must be at least 1"),
-        ({"clip": -1}, "clip at least 0"),
+        ({"clip": -1}, "clip must be at least 0"),
         ({"k": 64, "clip": 9}, "need 1290 relative positions, but relative_rows is 1000"),
     ],
 )

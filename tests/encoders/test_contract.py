@@ -13,6 +13,7 @@ import torch
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout, output_width
 from headwise.encoders.pooling import READOUTS, Readout
+from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig
 
 WIDTH = 8
@@ -43,6 +44,25 @@ def test_configurations_are_plain_data(name):
     assert {f.name for f in fields(again)} == set(asdict(config))
     assert module(configuration(width=12)).config == configuration(width=12)
     assert module().config == configuration()
+
+
+SIZES = {"width", "layers", "heads", "head_size", "hidden", "feedforward", "max_positions", "k"}
+
+
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_settings_that_cannot_be_are_told(name):
+    module, configuration = ENCODERS[name]
+    for field in fields(configuration):
+        wrong: tuple = ()
+        if field.name in SIZES:
+            wrong = (-1,)
+        elif field.name.endswith("dropout"):
+            wrong = (-0.5, 1.0, float("nan"))
+        elif isinstance(field.default, str):
+            wrong = ("nothing like it",)
+        for value in wrong:
+            with pytest.raises(ConfigError, match=field.name.partition("_")[2] or field.name):
+                module(configuration(**{field.name: value}))
 
 
 def test_batch_equals_single_and_order_does_not_matter(encoder_row, encoder_of, words):

@@ -205,11 +205,11 @@ def test_points_and_seeds_are_laid_out_once_for_a_batch(words):
     ("config", "message"),
     [
         ({"heads": 5}, "5 heads cannot share a width of 12"),
-        ({"heads": 0}, "0 heads"),
-        ({"block": "papers"}, "unknown block 'papers'; known are paper, released, tf"),
-        ({"norm": "on"}, "unknown norm"),
-        ({"scale": "full"}, "unknown scale"),
-        ({"induced": -1}, "at least one row"),
+        ({"heads": 0}, "heads must be at least 1"),
+        ({"block": "papers"}, "block: unknown value 'papers'; did you mean 'paper'"),
+        ({"norm": "on"}, "norm: unknown value"),
+        ({"scale": "full"}, "scale: unknown value"),
+        ({"induced": -1}, "induced must be at least 0"),
     ],
 )
 def test_errors(config, message):

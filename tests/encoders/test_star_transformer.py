@@ -230,5 +230,5 @@ def test_heads_need_not_fill_the_width():
 @pytest.mark.parametrize("config", [{"ring": "open"}, {"variant": "released"}])
 def test_unknown_ring_or_variant(config):
     [(name, value)] = config.items()
-    with pytest.raises(ConfigError, match=f"unknown {name} '{value}'; known are"):
+    with pytest.raises(ConfigError, match=f"{name}: unknown value '{value}'; known are"):
         StarTransformer(StarTransformerConfig(**config))

@@ -10,6 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.ragged import Ragged
 
@@ -28,6 +29,10 @@ class BiLSTMConfig:
     """Features of a state in each direction; the two together are what the encoder gives (BiLSTM)."""
     dropout: float = 0.1
     """On what each layer gives, while training."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "hidden", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
 
     @property
     def output_width(self) -> int:

@@ -34,9 +34,10 @@ from headwise.attention.cross import cross_attention
 from headwise.attention.edges import tile_attention, tree_attention
 from headwise.attention.heads import Heads
 from headwise.attention.neighbours import graph_attention
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.bp_graph import PartitionGraph, partition_graph
-from headwise.encoders.positions import Positions
+from headwise.encoders.positions import POSITIONS, Positions
 from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
 
@@ -84,6 +85,19 @@ class BPTransformerConfig:
     attention_dropout: float = 0.3
     """On the weights of attention, while training."""
 
+    def __post_init__(self) -> None:
+        sizes = ("width", "layers", "heads", "head_size", "feedforward", "k", "max_positions")
+        check_range(self, *sizes, low=1)
+        check_range(self, "clip", "pair_layers", low=0)
+        check_range(self, "dropout", "attention_dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        used = relative_positions(self)
+        if self.relative and used > self.relative_rows:
+            raise ConfigError(
+                f"k = {self.k} and clip = {self.clip} need {used} relative positions, but relative_rows is "
+                f"{self.relative_rows}"
+            )
+
     @classmethod
     def looking_back(cls) -> dict[str, Any]:
         """What a language model begins with."""
@@ -97,14 +111,6 @@ class BPTransformer(nn.Module):
     def __init__(self, config: BPTransformerConfig | None = None):
         super().__init__()
         self.config = c = config or BPTransformerConfig()
-        if c.k < 1 or c.clip < 0:
-            raise ConfigError(f"k must be at least 1 and clip at least 0, got {c.k} and {c.clip}")
-        used = relative_positions(c)
-        if c.relative and used > c.relative_rows:
-            raise ConfigError(
-                f"k = {c.k} and clip = {c.clip} need {used} relative positions, but relative_rows is "
-                f"{c.relative_rows}"
-            )
         self.positions = Positions(c.positions, c.width, c.max_positions)
         self.norm = nn.LayerNorm(c.width)
         self.blocks = nn.ModuleList(BPTBlock(c) for _ in range(c.layers))

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu
 from torch.utils.checkpoint import checkpoint
 
+from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
 from headwise.ragged import Ragged
@@ -45,6 +46,14 @@ class DiSANConfig:
     dropout: float = 0.1
     """On the input of each block, while training (DiSAN's own: 0.25 for SNLI, 0.3 for SST)."""
 
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        if not 0 < self.bound <= 50:
+            raise ConfigError(
+                f"the bound of the scores must be more than 0 and at most 50, got {self.bound}"
+            )
+
     @property
     def output_width(self) -> int:
         """Features of what the encoder gives: both directions."""
@@ -57,8 +66,6 @@ class DiSAN(nn.Module):
     def __init__(self, config: DiSANConfig | None = None):
         super().__init__()
         self.config = c = config or DiSANConfig()
-        if not 0 < c.bound <= 50:
-            raise ConfigError(f"the bound of the scores must be more than 0 and at most 50, got {c.bound}")
         widths = [c.width, *[c.output_width] * (c.layers - 1)]
         self.forwards = nn.ModuleList(DirectionalAttention(w, c, forward=True) for w in widths)
         self.backwards = nn.ModuleList(DirectionalAttention(w, c, forward=False) for w in widths)

@@ -44,7 +44,8 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, gelu, relu
 
 from headwise.attention import SelfAttention
-from headwise.config import check_range
+from headwise.attention.choose import IMPLEMENTATIONS
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import LEANING_BACK, Encoded
 from headwise.errors import ConfigError
 from headwise.priors import (
@@ -117,6 +118,7 @@ class MSSANConfig:
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "head_size", "feedforward", low=1)
         check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
         if self.priors:
             check_spelling(self.priors)
 

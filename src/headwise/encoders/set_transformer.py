@@ -25,8 +25,9 @@ import torch
 from torch import Tensor, nn, relu
 
 from headwise.attention.cross import cross_attention
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
-from headwise.encoders.positions import Positions
+from headwise.encoders.positions import POSITIONS, Positions
 from headwise.encoders.windows import QUADRATIC_WORDS
 from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
@@ -60,6 +61,15 @@ class SetTransformerConfig:
     """On the states after each block, while training."""
     bias: bool = True
     """Whether the attention's projections have biases."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "heads", "max_positions", low=1)
+        check_range(self, "layers", "induced", low=0)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "block", ("paper", "released", "tf"))
+        check_choice(self, "norm", ("off", "post", "pre"))
+        check_choice(self, "scale", ("model", "head"))
+        check_choice(self, "positions", POSITIONS)
 
     @property
     def window_words(self) -> int:
@@ -106,17 +116,10 @@ class MAB(nn.Module):
     def __init__(self, query_width: int, key_width: int, width: int, config: SetTransformerConfig):
         super().__init__()
         c = config
-        if c.heads < 1 or width % c.heads:
+        if width % c.heads:
             raise ConfigError(
                 f"{c.heads} heads cannot share a width of {width} evenly; choose a divisor of it"
             )
-        for name, known in (
-            ("block", ("paper", "released", "tf")),
-            ("norm", ("off", "post", "pre")),
-            ("scale", ("model", "head")),
-        ):
-            if getattr(c, name) not in known:
-                raise ConfigError(f"unknown {name} {getattr(c, name)!r}; known are {', '.join(known)}")
         if c.block == "paper" and query_width != width:
             raise ConfigError(
                 f"with block = paper the residual keeps its width of {query_width}, which cannot become "

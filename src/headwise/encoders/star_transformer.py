@@ -22,9 +22,9 @@ from torch.nn.functional import leaky_relu, relu
 
 from headwise.attention.heads import Heads
 from headwise.attention.neighbours import Edges, Graph, graph_attention, segment_attention
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
-from headwise.encoders.positions import Positions
-from headwise.errors import ConfigError
+from headwise.encoders.positions import POSITIONS, Positions
 from headwise.ragged import Layout, Ragged
 
 Ring = Literal["wrap", "truncate", "zero"]
@@ -59,6 +59,13 @@ class StarTransformerConfig:
     bias: bool = True
     """Whether the projections have biases."""
 
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "ring", get_args(Ring))
+        check_choice(self, "variant", get_args(Variant))
+        check_choice(self, "positions", POSITIONS)
+
 
 class StarTransformer(nn.Module):
     """T steps of satellites and relay."""
@@ -66,12 +73,6 @@ class StarTransformer(nn.Module):
     def __init__(self, config: StarTransformerConfig | None = None):
         super().__init__()
         self.config = c = config or StarTransformerConfig()
-        for name, value, known in (
-            ("ring", c.ring, get_args(Ring)),
-            ("variant", c.variant, get_args(Variant)),
-        ):
-            if value not in known:
-                raise ConfigError(f"unknown {name} {value!r}; known are {', '.join(known)}")
         self.positions = Positions(c.positions, c.width, c.max_positions)
         kind = PaperStep if c.variant == "paper" else FastNLPStep
         self.steps = nn.ModuleList(kind(c) for _ in range(c.layers))

@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headwise.config import check_range
+from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import HeadwiseError
 from headwise.priors.tree_distance import check_fallback
@@ -57,6 +57,7 @@ class TreeLSTMConfig:
     def __post_init__(self) -> None:
         check_range(self, "width", "hidden", low=1)
         check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "trees", ("dependency", "constituency"))
         check_fallback(self.tree_fallback)
 
     @property
