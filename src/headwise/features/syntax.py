@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from headwise.data.circles import circle, shown_circle
 from headwise.data.files import Line, read_lines, without_returns
 from headwise.errors import HeadwiseError
 
@@ -115,15 +116,10 @@ def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -
             f"{at}the head of word {word + 1} is {array[word]}; expected 1 to {len(array)}, 0 for a root",
             code="HW232",
         )
-    endless = np.flatnonzero(_depths(array) < 0)
-    if len(endless):
-        word = _on_circle(array, int(endless[0]))
-        circle = [word]
-        while (following := int(array[circle[-1] - 1])) != word:
-            circle.append(following)
-        shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else []), word]))
+    if found := circle(array.tolist()):
         raise HeadsError(
-            f"{at}the words {shown} depend on each other in a circle, so that no root is reached",
+            f"{at}the words {shown_circle(found)} depend on each other in a circle, so that no root is "
+            "reached",
             code="HW233",
         )
     return array
@@ -140,21 +136,14 @@ def joined_heads(parts: Iterable[ArrayLike]) -> Heads:
 
 
 def _depths(heads: Heads) -> NDArray[np.int64]:
-    """Steps from each node up to the common node of the roots, `[words + 1]`, that node first (0); -1 for
-    words that never reach it. By doubling: after k rounds every pointer has gone 2^k steps."""
+    """Steps from each node of a tree up to the common node of the roots, `[words + 1]`, that node first
+    (0). By doubling: after k rounds every pointer has gone 2^k steps."""
     above = np.concatenate([[0], heads])
     depth = (np.arange(len(above)) > 0).astype(np.int64)
     for _ in range(len(above).bit_length()):
         depth = depth + depth[above]
         above = above[above]
-    return np.where(above == 0, depth, -1)
-
-
-def _on_circle(heads: Heads, word: int) -> int:
-    """A word on the circle that `word` runs into; both from 1."""
-    for _ in range(len(heads)):
-        word = int(heads[word - 1])
-    return word
+    return depth
 
 
 def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[Heads]:

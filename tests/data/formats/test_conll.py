@@ -1,8 +1,6 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from headwise.data.formats.conll import choose_token_columns, circle, read_sentences, split_row
+from headwise.data.formats.conll import choose_token_columns, read_sentences, split_row
 from headwise.data.source import Source
 from headwise.data.tag_options import TagOptions
 
@@ -37,6 +35,13 @@ def test_four_columns():
 @pytest.mark.parametrize("column", ["pos", "2", "POS"])
 def test_the_tag_column_is_chosen_by_name_or_number(column):
     assert tokens(CONLL03, tag_column=column)[0] == [("EU", "NNP"), ("says", "VBZ")]
+
+
+def test_tokens_are_not_looked_for_in_the_column_of_the_tags():
+    text = "DT the\nNN dog\n\nDT a\nNN cat"
+    assert tokens(text, tag_column="1")[0] == [("the", "DT"), ("dog", "NN")]
+    assert tokens("1 DT the\n2 NN dog", tag_column="2")[0] == [("1", "DT"), ("2", "NN")]
+    assert tokens("form tag\nthe DT\ndog NN", tag_column="form")[0] == [("DT", "the"), ("NN", "dog")]
 
 
 def test_line_ends_and_spaces_do_not_matter():
@@ -165,25 +170,3 @@ def test_without_labels():
     found, *_ = read("a\tO\nb\t\n\nc\tO", labelled=False)
     assert [s.tags for s in found] == [(), ("O",)]
     assert read("a N\nb N", labelled=False, tag_column="ner")[0][0].tags == ()
-
-
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=7))
-@settings(max_examples=200, deadline=None)
-def test_circles_against_a_walk(heads):
-    heads = [head % (len(heads) + 1) for head in heads]
-
-    def on_circle(start):
-        word = start
-        for _ in heads:
-            word = heads[word - 1] if word else 0
-            if word == start:
-                return True
-        return False
-
-    members = {word for word in range(1, len(heads) + 1) if on_circle(word)}
-    found = circle(heads)
-    assert bool(found) == bool(members)
-    assert set(found) <= members
-    if found:
-        assert found[0] == min(found)
-        assert [heads[word - 1] for word in found] == [*found[1:], found[0]]

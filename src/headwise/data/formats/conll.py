@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from headwise.data.circles import circle, shown_circle
 from headwise.data.columns import find_column
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
@@ -130,17 +131,19 @@ def choose_token_columns(
     if head_column is None and "head" in names:
         head_column = names.index("head")
         guessed.append("head='head'")
-    token = _chosen(options.token_column, names, source, "--token-column")
-    if token is None:
-        usual = [i for i, name in enumerate(names) if normal_name(name) in TOKEN_NAMES]
-        token = usual[0] if usual else likely_token(blocks)
-        guessed.append(f"token={names[token]!r}")
     try:
         tag = _chosen(options.tag_column, names, source, "--tag-column")
     except DataError:
         if labelled:
             raise
         tag = None
+    token = _chosen(options.token_column, names, source, "--token-column")
+    if token is None:
+        left = [i for i in range(width) if i not in (tag, head_column)] or [0]
+        usual = [i for i in left if normal_name(names[i]) in TOKEN_NAMES]
+        likely = likely_token(blocks)
+        token = usual[0] if usual else likely if likely in left else left[0]
+        guessed.append(f"token={names[token]!r}")
     free = [i for i in range(width) if i not in (token, head_column)]
     if options.tag_column is None and free:
         tag = likely_tag(blocks, free)
@@ -333,25 +336,7 @@ def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int,
             raise source.error("HW255", f"the head {cell!r}", line, expected=expected)
         heads.append(number)
     if words := circle(heads):
-        found = f"the tokens {' -> '.join(map(str, [*words, words[0]]))} depend on each other in a circle"
+        found = f"the tokens {shown_circle(words)} depend on each other in a circle"
         expected = "a way from every token to a root"
         raise source.error("HW256", found, rows[words[0] - 1][0], expected=expected)
     return tuple(heads)
-
-
-def circle(heads: Sequence[int]) -> list[int]:
-    """Tokens, from 1, that depend on each other in a circle, the first of them first; none in a tree."""
-    state = [0] * (len(heads) + 1)  # the walk that came by
-    state[0] = -1
-    for start in range(1, len(heads) + 1):
-        word = start
-        while state[word] == 0:
-            state[word] = start
-            word = heads[word - 1]
-        if state[word] == start:  # this walk came by before
-            found = [word]
-            while (following := heads[found[-1] - 1]) != word:
-                found.append(following)
-            least = found.index(min(found))
-            return found[least:] + found[:least]
-    return []

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import NamedTuple
 
+from headwise.data.circles import circle, shown_circle
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line, read_lines, without_returns
 from headwise.data.options import DEFAULT, ReadOptions
@@ -237,26 +238,9 @@ def _heads(rows: list[list[str]], lines: list[int], source: Source) -> tuple[int
                 advice="give every word of the sentence a head, or none" if head == "_" else "",
             )
         heads.append(number)
-    if circle := _circle(heads):
-        word = circle[0] - 1
-        shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else []), circle[0]]))
-        found = f"the words {shown} depend on each other in a circle"
+    if words := circle(heads):
+        word = words[0] - 1
+        found = f"the words {shown_circle(words)} depend on each other in a circle"
         at = _column(rows[word], _HEAD)
         raise source.error("HW244", found, lines[word], at, expected="a way from every word to a root")
     return tuple(heads)
-
-
-def _circle(heads: Sequence[int]) -> list[int]:
-    """Words from 1 that depend on each other in a circle; none in a tree."""
-    good = {0}
-    for start in range(1, len(heads) + 1):
-        way: dict[int, None] = {}
-        word = start
-        while word not in good:
-            if word in way:
-                words = list(way)
-                return words[words.index(word) :]
-            way[word] = None
-            word = heads[word - 1]
-        good.update(way)
-    return []

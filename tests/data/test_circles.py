@@ -1,0 +1,31 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.data.circles import circle, shown_circle
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=7))
+@settings(max_examples=200, deadline=None)
+def test_circles_against_a_walk(heads):
+    heads = [head % (len(heads) + 1) for head in heads]
+
+    def on_circle(start):
+        word = start
+        for _ in heads:
+            word = heads[word - 1] if word else 0
+            if word == start:
+                return True
+        return False
+
+    members = {word for word in range(1, len(heads) + 1) if on_circle(word)}
+    found = circle(heads)
+    assert bool(found) == bool(members)
+    assert set(found) <= members
+    if found:
+        assert found[0] == min(found)
+        assert [heads[word - 1] for word in found] == [*found[1:], found[0]]
+
+
+def test_long_circles_are_shown_in_part():
+    assert shown_circle([2, 5]) == "2 -> 5 -> 2"
+    assert shown_circle(range(1, 10)) == "1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> ... -> 1"
