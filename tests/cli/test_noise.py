@@ -1,8 +1,13 @@
 """`headwise noise`: flipped labels of a file are found."""
 
 import csv
+import io
 import json
 import random
+from pathlib import Path
+
+from headwise.cli.noise import noise
+from headwise.verbs.noise import Suspect
 
 WORDS = (("refund", "invoice", "payment"), ("badge", "door", "garage"))
 
@@ -63,6 +68,16 @@ def test_suspects_are_not_trained_on(run, tmp_path):
     write(tmp_path / "data.csv", flipped=(4, 11))
     code, _, err = run("train", "data.csv", "--output", "other", *flags)
     assert (code, "HW127" in err) == (2, True)
+
+
+def test_json_is_json_where_standard_output_has_few_letters(monkeypatch):
+    found = [Suspect(2, "caf\u00e9", "th\u00e9", 0.1, 0.9, "\U0001f600")]
+    monkeypatch.setattr("headwise.verbs.noise.noise_file", lambda *_, **__: found)
+    out = io.TextIOWrapper(io.BytesIO(), "ascii", errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", out)
+    noise(Path("data.csv"), json=True)
+    out.flush()
+    assert json.loads(out.buffer.getvalue())["label"] == "caf\u00e9"
 
 
 def test_too_few_texts_are_told(run, tmp_path):

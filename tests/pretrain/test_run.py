@@ -1,4 +1,5 @@
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,6 +149,43 @@ def test_a_work_folder_keeps_what_the_teacher_said(text, encoder, tmp_path, monk
         words=40, size=6, subwords=32, teacher=TeacherConfig(str(encoder)), student=StudentConfig(epochs=1)
     )
     assert pretrain_files([text], tmp_path / "two", other, work=tmp_path / "work").base.size == 6
+
+
+def test_a_work_folder_is_not_taken_for_that_of_another_encoding(tmp_path):
+    (tmp_path / "text.txt").write_text("caf\u00e9 and th\u00e9\n" * 20, encoding="utf-8")
+    made = [
+        pretrain_files(
+            [tmp_path / "text.txt"], tmp_path / name, alone(), encoding=name, work=tmp_path / "work"
+        )
+        for name in ("utf-8", "latin-1")
+    ]
+    assert "caf\u00e9" in made[0].base.words
+    assert "caf\u00e9" not in made[1].base.words
+
+
+def test_a_run_with_other_settings_does_not_go_on_from_an_interrupted_one(text, encoder, tmp_path):
+    def config(width):
+        student = StudentConfig(epochs=2, batch=64)
+        context = ContextConfig(epochs=1, width=width)
+        return replace(taught(encoder, context=context), student=student)
+
+    def stop(at, done, total, tell):
+        if at == "learning from the teacher" and "held out" in tell:
+            raise KeyboardInterrupt
+
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        pretrain_files([text], tmp_path / "one", config(12), work=work, report=stop)
+    again = pretrain_files([text], tmp_path / "two", config(3), work=work, resume=True).base
+    fresh = pretrain_files([text], tmp_path / "three", config(3), work=work).base
+    assert (again.table.values == fresh.table.values).all()
+
+
+def test_a_line_with_a_carriage_return_in_it_is_one_passage(encoder, tmp_path):
+    (tmp_path / "text.txt").write_bytes(b"the cat\rand the dog\n" + b"the moon\n")
+    config = taught(encoder, rarest=1, cut=False)
+    made = pretrain_files([tmp_path / "text.txt"], tmp_path / "base", config)
+    assert made.scores["passages that the teacher read"] == 2
 
 
 def test_what_is_there_is_not_lost(text, tmp_path):

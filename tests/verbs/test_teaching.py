@@ -166,3 +166,5 @@ def test_a_sample_keeps_the_order():
 def test_a_low_temperature_sharpens():
     found = sharpened(np.array([[0.8, 0.2]], np.float32), 0.5)
     assert np.allclose(found, [[0.64 / 0.68, 0.04 / 0.68]])
+    many = sharpened(np.array([[0.02] * 48 + [0.04, 0.0]], np.float32), 0.02)
+    assert np.allclose(many, [[0] * 48 + [1, 0]])

@@ -89,6 +89,8 @@ def test_the_recipe_is_one(found):
     assert build_recipe(tomllib.loads(text)) == build_recipe(search.settings)
     for section, own in search.best.change.items():
         assert own.items() <= search.settings[section].items()
+    odd = {"data": {"text_column": '\U0001f600 \u00e9 "x"'}}
+    assert tomllib.loads(recipe_text(odd, "said")) == odd
 
 
 def test_no_time(texts, tmp_path):

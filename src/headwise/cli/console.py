@@ -45,10 +45,10 @@ def forget_output() -> None:
             os.dup2(nowhere, stream.fileno())
 
 
-def print_json(data: Any) -> None:
-    """Print JSON, in the letters that standard output has."""
+def print_json(data: Any, indent: int | None = 2) -> None:
+    """Print JSON, in the letters that standard output has; without `indent` on one line."""
     wide = (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(data, ensure_ascii=not wide, indent=2))
+    print(json.dumps(data, ensure_ascii=not wide, indent=indent))
 
 
 def note(text: str) -> None:

@@ -5,14 +5,13 @@
 
 import csv
 import io
-import json as json_format
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.console import columns, excerpt, note, percent, visible
+from headwise.cli.console import columns, excerpt, note, percent, print_json, visible
 from headwise.cli.console import output as console
 from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
@@ -73,7 +72,7 @@ def noise(
         note(f"{len(found):,} suspects are in {output}")
     if json:
         for own in found:
-            print(json_format.dumps(asdict(own), ensure_ascii=False))
+            print_json(asdict(own), indent=None)
         return 0
     titles = ("line", "label", "", "rather", "", "text")
     table = columns(*titles, texts=titles[1:])

@@ -1,6 +1,5 @@
 """What `headwise bench` does: an encoder beside its matrix products, in tables or as JSON."""
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +13,7 @@ from torch import nn
 from headwise.attention.compiled import VARIABLE
 from headwise.bench.encoder import Speed, measure, random_batch, which_clock
 from headwise.bench.layers import LayerSpeed, time_layers
-from headwise.cli.console import columns, note, output
+from headwise.cli.console import columns, note, output, print_json
 from headwise.config import from_dict, unknown
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
@@ -136,4 +135,4 @@ def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
         "clock": which_clock()[0],
         "rounds": rounds,
     }
-    print(json.dumps(environment | {"speeds": [asdict(speed) for speed in speeds]}, indent=1))
+    print_json(environment | {"speeds": [asdict(speed) for speed in speeds]})

@@ -176,7 +176,8 @@ class _Run:
         config = self._config
         most = config.passages if config.teacher.name else 1
         self._text_key = key_of(
-            key_of_files(self._files), config.cut, config.longest, config.seed, config.tokenizer
+            *(key_of_files(self._files), self._encoding),
+            *(config.cut, config.longest, config.seed, config.tokenizer),
         )
         key = key_of(self._text_key, most)
         kept, counted = self._work.path("passages", key, ".txt"), self._work.path("counts", key, ".json")
@@ -277,9 +278,10 @@ class _Run:
         student = Student(start, runs, run_starts, config.subwords, config.seed, sizes)
         random = np.random.default_rng(config.seed)
         held = np.sort(random.choice(len(passages), min(_HELD, len(passages) // 20), replace=False))
-        key = (self._text_key, types, listed, prints, len(passages), config.size)
+        settings = [to_dict(own) for own in (config.student, config.context)]
+        key = (self._text_key, types, listed, prints, len(passages), *settings, config.context_epochs)
         state = self._state(
-            "student", *key, config.subwords, to_dict(config.student), config.context_epochs, config.seed
+            "student", *key, config.size, config.subwords, config.teacher.share, config.seed
         )
         with self._step("learning from the teacher"):
             cosine = train_student(
@@ -334,7 +336,7 @@ def _teacher_name(name: str) -> str:
 
 
 def _line(text: str) -> str:
-    return text.replace("\n", " ")
+    return text.replace("\n", " ").replace("\r", " ")
 
 
 def _write(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from headwise.data.answers import Label
 from headwise.data.duplicates import normal_text
@@ -184,8 +185,8 @@ def sharpened(probabilities: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities `[texts, labels]` to the power of 1 / temperature, adding up to 1 again."""
     if temperature == 1:
         return probabilities
-    found = np.maximum(probabilities, 1e-12) ** (1 / temperature)
-    return (found / found.sum(axis=1, keepdims=True)).astype(np.float32)
+    # Not as powers: of many labels all would be 0.
+    return softmax(np.log(np.maximum(probabilities, 1e-12)) / temperature, axis=1).astype(np.float32)
 
 
 def rate(read: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> float:

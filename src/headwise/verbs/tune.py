@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -310,7 +311,8 @@ def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
 
 def recipe_text(sections: Sections, comment: str) -> str:
     """Sections of settings as a TOML recipe."""
+    value_of = partial(json.dumps, ensure_ascii=False)  # TOML has no pairs of surrogates
     lines = [f"# {line}" for line in comment.splitlines()]
     for section, own in ((name, own) for name, own in sections.items() if own):
-        lines += ["", f"[{section}]", *(f"{name} = {json.dumps(value)}" for name, value in own.items())]
+        lines += ["", f"[{section}]", *(f"{name} = {value_of(value)}" for name, value in own.items())]
     return "\n".join(lines) + "\n"
