@@ -47,7 +47,7 @@ def test_a_table(write):
 def test_another_separator(write):
     path = write("f.csv", CSV.replace("|", ";"))
     assert sets(read_sets(path, LabelSetOptions(label_separator=" ; ")))[0] == ("a", "b")
-    assert sets(read_sets(path))[0] == ("a;b",)
+    assert sets(read_sets(path))[0] == ("a;b",)  # a never stands without b
     with pytest.raises(ConfigError, match="label_separator"):
         LabelSetOptions(label_separator=" ")
 
@@ -92,11 +92,40 @@ def test_a_missing_field(write):
         read_sets(path)
 
 
+@pytest.mark.parametrize("mark", [";", ","])
+def test_other_separators_are_guessed_and_hold_for_other_files(write, mark):
+    kind = KINDS["multi-label"]
+    train = kind.read(write("f.tsv", "text\ttags\n" + SEVERAL.replace(",", "\t").replace("+", mark)))
+    assert sets(train) == [("a", "b"), ("b", "c"), (), ("a", "c"), ("b",)]
+    assert f"labels are separated by {mark!r} - override with --label-separator" in train.notes
+    assert separator_for(LabelSetOptions(), list(train.labels), kind.likeness(train)[1]) == mark
+    dev = kind.read(write("g.tsv", f"text\ttags\nsix\tb{mark}c\n"), like=kind.likeness(train))
+    assert sets(dev) == [("b", "c")]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["['a b', 'c']", "[]", '["it\'s"]'],  # as pandas writes lists
+        ['["a b", "c"]', "[]", '["it\'s"]'],  # JSON
+        ["['a b' 'c']", "[]", '["it\'s"]'],  # as pandas writes arrays of NumPy
+    ],
+)
+def test_lists_in_cells(write, cells):
+    path = write("f.tsv", "text\tlabels\n" + "".join(f"some text\t{cell}\n" for cell in cells))
+    assert sets(read_sets(path, LabelSetOptions(label_separator="|"))) == [("a b", "c"), (), ("it's",)]
+    odd = read_sets(write("g.tsv", "text\tlabels\nx\t['a', 'b']\ny\t[c]\nz\t['a']\n"))
+    assert sets(odd) == [("a", "b"), ("[c]",), ("a",)]
+
+
 def test_fasttext(write):
     lines = "__label__a __label__b-c some\ttext\nno label here\n__label__a\t__label__a text\n__label__d\n"
     data = read_sets(write("f.txt", lines), LabelSetOptions(format="fasttext"))
     assert sets(data) == [("a", "b-c"), (), ("a",), ("d",)]
     assert [example.text for example in data.items] == ["some\ttext", "no label here", "text", ""]
+
+
+SEVERAL = "one,a+b\ntwo,b+c\nthree,\nfour,a+c\nfive,b\n"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +140,11 @@ def test_fasttext(write):
         ),  # once
         ("f.csv", "text,label\nsome | text,a\nother | text,b\nthird | text,a\nfourth,b\n", "classify"),
         ("f.csv", "text,label\nsome text,a\nother text,b\nthird,a\nfourth,b\nfifth,a\n", "classify"),
+        ("f.csv", "text,tags\n" + SEVERAL.replace("+", ";"), "multi-label"),
+        ("f.csv", "text;tags\n" + SEVERAL.replace(",", ";").replace("+", ", "), "multi-label"),
+        ("f.csv", "text;tags\n" + "one;Toys, games\ntwo;Home, garden\nthree;Books\n" * 3, "classify"),
+        ("f.csv", "text;city\n" + "one;Albany, NY\ntwo;Buffalo, NY\nthree;Troy, NY\n" * 3, "classify"),
+        ("f.csv", "text;labels\none;['a', 'b']\ntwo;['b']\nthree;[]\nfour;['a']\n", "multi-label"),
         ("f.jsonl", '{"text": "x", "labels": ["a"]}\n{"text": "y", "labels": []}\n', "multi-label"),
         ("f.jsonl", '{"text": "x", "label": "a", "tags": ["a"]}\n' * 3, "classify"),
         ("f.jsonl", '{"text": "x", "label": "a"}\n{"text": "y", "label": "b"}\n', "classify"),
@@ -131,7 +165,7 @@ def test_the_task_of_a_file(write, name, content, task):
 
 def test_a_separator_that_is_named_says_it(write):
     assert infer_task(write("f.csv", "text,label\nx,a\n"), {"label_separator": ";"})[0] == "multi-label"
-    found = infer_task(write("g.csv", CSV.replace("|", ";") + "x,a\n"), {})
+    found = infer_task(write("g.csv", CSV.replace("|", "/") + "x,a\n"), {})
     assert found == ("classify", "")
 
 

@@ -14,10 +14,10 @@ class LabelSetExample(Example):
     labels: tuple[str, ...] = ()  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def separator_for(options: LabelSetOptions, labels: Sequence[str]) -> str:
-    """What a model writes between labels: what separates them in its training file, or, where that is
-    not asked for and stands within a label, the first of a few others that do not."""
-    asked = options.label_separator
+def separator_for(options: LabelSetOptions, labels: Sequence[str], read: str | None = None) -> str:
+    """What a model writes between labels: what separates them in its training file (asked for, or `read`),
+    or, where that stands within a label, the first of a few others that do not."""
+    asked = options.label_separator or read
     others = [asked] if asked else [SEPARATOR, ";", ",", "||", ";;"]
     free = [mark for mark in others if not any(mark in label for label in labels)]
     return (free or others)[0]

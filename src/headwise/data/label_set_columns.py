@@ -3,15 +3,18 @@
 Codes: HW120 (null), HW123, HW124.
 """
 
+import ast
+import json
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from headwise.data.columns import Columns, choose_columns, names_in
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
-from headwise.data.options import SEPARATOR, LabelSetOptions
+from headwise.data.options import SEPARATOR, LabelSetOptions, ReadOptions
 from headwise.data.source import Record, Source
 
 NAMES = (
@@ -29,6 +32,18 @@ NAMES = (
 
 RECURRING = 0.8
 """Share of the parts of cells that must occur in other cells too, for the parts to be labels."""
+
+SEPARATORS = (SEPARATOR, ";", ",")
+"""What separates the labels of a cell where the user does not say it, the surest first."""
+
+_UNDIVIDED = re.compile(r"""(?<=['"])\s+(?=['"])""")  # between the items of a NumPy array as a text
+
+
+@dataclass(frozen=True)
+class CellColumns(Columns):
+    """The same where the labels of a text stand in one cell, with a separator between them."""
+
+    separator: str = SEPARATOR
 
 
 def choose_label_set_columns(
@@ -51,15 +66,14 @@ def choose_label_set_columns(
     if labelled and isinstance(options, LabelSetOptions) and options.flags:
         return choose_flags(sample, source, options.flags)
     if options.label_column or not labelled:
-        return choose_columns(sample, source, labelled=labelled)
+        return _with_separator(choose_columns(sample, source, labelled=labelled), sample, source)
     names = names_in(sample)
     if known and set(known) <= set(names):
         return choose_flags(sample, source, known)
     flags = guess_flags(sample, options.text_column)
     own = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name != options.text_column]
-    separator = options.separator if isinstance(options, LabelSetOptions) else SEPARATOR
-    several = [name for name in open_names if hold_several(own[name], separator)]
+    several = [name for name in open_names if separator_of(own[name], options)]
     usual = [name for name in open_names if rank(name, NAMES) is not None and name not in flags]
     named = sorted(usual, key=_rank)
     found = [name for name in named if name in several] or several or named
@@ -68,25 +82,67 @@ def choose_label_set_columns(
         source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
         return choose_flags(sample, source, flags)
     if not found:
-        return choose_columns(sample, source, labelled=True)
+        return _with_separator(choose_columns(sample, source, labelled=True), sample, source)
     label = found[0]
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
-    return choose_columns(sample, named_source, labelled=True)
+    return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
 
 
-def hold_several(values: Sequence[object], separator: str) -> bool:
-    """Whether fields look like sets of labels: lists, or cells of which the parts recur."""
-    full = [value for value in values if value is not None]
+def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) -> Columns:
+    """The columns, and what separates the labels; a guess that is not the usual one is told."""
+    if columns.label is None:
+        return columns
+    asked = getattr(source.options, "label_separator", None)
+    found = separator_of([record.fields.get(columns.label) for record in sample], source.options)
+    if not asked and found not in (None, SEPARATOR, LISTS):
+        source.notes.append(f"labels are separated by {found!r} - override with --label-separator")
+    separator = asked.strip() if asked else found if found in SEPARATORS else SEPARATOR
+    return CellColumns(columns.text, columns.label, separator)
+
+
+LISTS = "[]"
+"""Stands for the separator where the labels are lists."""
+
+
+def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
+    """What separates the labels if fields look like sets of them: `LISTS`, or what stands between the parts
+    of cells, which recur; None if they do not."""
+    asked = getattr(options, "label_separator", None)
+    full = [listed(value) for value in values if value is not None]
     lists = [value for value in full if isinstance(value, list)]
     if lists:
         flat = not any(isinstance(item, list | dict) for own in lists for item in own)
-        return flat and len(lists) * 2 > len(full) and any(lists)
-    cells = [parts_of(value, separator) for value in full if isinstance(value, str)]
-    several = [parts for parts in cells if len(parts) > 1]
+        return LISTS if flat and len(lists) * 2 > len(full) and any(lists) else None
+    cells = [value for value in full if isinstance(value, str)]
+    marks = (asked.strip(),) if asked else SEPARATORS
+    return next((mark for mark in marks if _recur(cells, mark, bool(asked))), None)
+
+
+def listed(cell: object) -> object:
+    """The list that a cell holds as a text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`);
+    what is no list as it is."""
+    text = cell.strip() if isinstance(cell, str) else ""
+    if not (text.startswith("[") and text.endswith("]")):
+        return cell
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(_UNDIVIDED.sub(", ", text))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            pass
+    return cell
+
+
+def _recur(cells: Sequence[str], separator: str, asked: bool) -> bool:
+    """Whether the parts of cells recur in other cells. A comma or semicolon may belong to a name (`Toys,
+    games`), whose parts recur only where it does: there equal sets count once, unless it was asked for."""
+    parted = [parts_of(cell, separator) for cell in cells]
+    if not asked and separator != SEPARATOR:
+        parted = list({frozenset(parts): parts for parts in parted}.values())
+    several = [parts for parts in parted if len(parts) > 1]
     if len(several) < 2:
         return False
-    counts = Counter(part for parts in cells for part in set(parts))
+    counts = Counter(part for parts in parted for part in set(parts))
     parts = {part for own in several for part in own}
     short = sum(len(part.split()) for part in parts) <= 3 * len(parts)
     recurring = sum(counts[part] > 1 for part in parts)
@@ -103,14 +159,15 @@ def _rank(name: str) -> int:
     return len(NAMES) if place is None else place
 
 
-def cells_of(record: Record, columns: Columns, source: Source, separator: str) -> list[str] | None:
+def cells_of(record: Record, columns: Columns, source: Source) -> list[str] | None:
     """What stands in the place of each label of a record; None, and reported, where it cannot be read."""
     if isinstance(columns, FlagColumns):
         return flagged(record, columns.flags, source)
     name = columns.label
     if name is None:
         return []
-    value = record.fields.get(name)
+    separator = columns.separator if isinstance(columns, CellColumns) else SEPARATOR
+    value = listed(record.fields.get(name))
     if name not in record.fields:
         source.refuse("HW117", f"no field {name!r}", record.line, expected="a list of labels")
     elif value is None:

@@ -53,8 +53,8 @@ class LabelSetOptions(ReadOptions):
     """The same of files whose texts have any number of labels."""
 
     label_separator: str | None = None
-    """What separates the labels of a cell: | by default, or what the model was trained with. In jsonl they
-    are a list."""
+    """What separates the labels of a cell: by default | or, where the parts of cells recur, ; or a comma; for
+    a model what it was trained with. Lists need none."""
 
     label_columns: str | None = None
     """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,
@@ -77,11 +77,6 @@ class LabelSetOptions(ReadOptions):
     def flags(self) -> list[str]:
         """The columns of labels that are named."""
         return listed(self.label_columns)
-
-    @property
-    def separator(self) -> str:
-        """What separates labels, without the blanks around it."""
-        return (self.label_separator or SEPARATOR).strip()
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def read_examples(
     if isinstance(options, LabelSetOptions):
         choose = partial(choose_label_set_columns, known=known)
         form, columns, records = open_records(source, labelled=True, choose=choose)
-        examples: list[Example] = [*_with_sets(records, columns, source, options.separator)]
+        examples: list[Example] = [*_with_sets(records, columns, source)]
     else:
         choose = partial(choose_soft_columns, answers=answers)
         form, columns, records = open_records(source, labelled=True, choose=choose)
@@ -96,13 +96,11 @@ def _with_labels(records: Iterator[Record], columns: Columns, source: Source) ->
         yield Example(text, label, record.line, shares=shares, weight=weight)
 
 
-def _with_sets(
-    records: Iterator[Record], columns: Columns, source: Source, separator: str
-) -> Iterator[Example]:
+def _with_sets(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
     repeated, given, bare = list[int](), set[str](), 0
     for record in records:
         text = text_of(record, columns.text, source)
-        cells = cells_of(record, columns, source, separator)
+        cells = cells_of(record, columns, source)
         if text is None or cells is None:
             continue
         labels = tuple(dict.fromkeys(filter(None, cells)))

@@ -62,7 +62,9 @@ class MultiLabel(Task):
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> LabelSetModel:
         labels = label_names(names_of(parts))
-        return LabelSetModel(recipe.model, words, labels, separator=separator_for(recipe.data, labels))
+        read = parts.kind.likeness(parts.files["train"])[1] if "train" in parts.files else None
+        separator = separator_for(recipe.data, labels, read)
+        return LabelSetModel(recipe.model, words, labels, separator=separator)
 
     def objective(self, model: Any, parts: Parts[Any]) -> LabelSetObjective:
         train, dev = ((own, indicators(own, model.labels)) for own in (parts.train, parts.dev))
@@ -149,7 +151,7 @@ class MultiLabel(Task):
         )
 
     def likeness(self, model: Any) -> Any:
-        return model.labels
+        return model.labels, None
 
     def options(self, model: Any, options: Any) -> Any:
         if options.label_separator is None and options.label_columns is None:

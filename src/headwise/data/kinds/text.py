@@ -16,7 +16,7 @@ from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
-from headwise.data.label_set_columns import choose_label_set_columns, hold_several
+from headwise.data.label_set_columns import LISTS, choose_label_set_columns, separator_of
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
 from headwise.data.read import open_records, read_examples, read_rows
@@ -44,7 +44,10 @@ class TextKind(Kind[Example]):
     ) -> Dataset:
         own = options or self.options()
         if self.sets:
-            return read_examples(path, own, on_error, known=like or ())
+            known, separator = like or ((), None)
+            if separator and not (own.label_separator or own.label_columns):
+                own = replace(own, label_separator=separator)
+            return read_examples(path, own, on_error, known=known)
         return read_examples(path, own, on_error)
 
     def rows(
@@ -53,7 +56,10 @@ class TextKind(Kind[Example]):
         return read_rows(path, options or self.options(), on_error)
 
     def likeness(self, data: Any) -> Any:
-        return getattr(data.columns, "flags", ())
+        """The columns that are labels, and what separates the labels of a cell."""
+        if not self.sets:
+            return None
+        return getattr(data.columns, "flags", ()), getattr(data.columns, "separator", None)
 
     def key(self, item: Example) -> str:
         return item.text
@@ -121,14 +127,13 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    if label is None and sample and form in ("csv", "tsv", "jsonl"):
+    if (label is None or options.label_column) and sample and form in ("csv", "tsv", "jsonl"):
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
         if isinstance(chosen, FlagColumns):
             return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
         label = chosen.label
     values = [record.fields.get(label or "") for record in sample]
-    if label is None or not hold_several(values, options.separator):
-        return None
-    if any(isinstance(value, list) for value in values):
+    separator = separator_of(values, options) if label else None
+    if separator == LISTS:
         return f"the field {label!r} holds lists"
-    return f"the labels are separated by {options.separator!r} and recur"
+    return f"the labels are separated by {separator!r} and recur" if separator else None
