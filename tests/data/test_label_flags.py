@@ -64,6 +64,15 @@ def test_words_and_json_say_yes_and_no(write):
     assert infer_task(path, {})[0] == "multi-label"
 
 
+def test_ticks(write):
+    path = write("f.csv", "text,late,broken\na b,x,\nb c,X,1\nc d,,1\nd e,,\n")
+    assert infer_task(path, {})[0] == "multi-label"
+    assert sets(read_sets(path)) == [("late",), ("late", "broken"), ("broken",), ()]
+    mixed = write("g.csv", "text,late,broken\na b,1,\nb c,0,1\nc d,,1\n")  # nothing is not 0 here
+    with pytest.raises(DataError, match=r"g\.csv:4: nothing in the column 'late'"):
+        read_sets(mixed, LabelSetOptions(label_columns="late,broken"))
+
+
 def test_a_column_with_a_usual_name_or_one_flag_is_a_label(write):
     assert infer_task(write("f.csv", "text,label,seen,old\na b,x,1,0\nb c,y,0,1\nc d,x,1,1\n"), {})[0] == (
         "classify"

@@ -16,6 +16,14 @@ from headwise.data.columns import Columns
 from headwise.errors import ConfigError
 
 
+def test_rows_of_nothing_are_passed_over_where_they_cannot_be_learnt_from(write):
+    path = write("f.csv", "text;label;\ngood one;a;\n;;\nbad one;b; \n; ;\n")
+    data = read_examples(path)
+    assert [(example.text, example.line) for example in data.items] == [("good one", 2), ("bad one", 4)]
+    assert "blank lines passed over: 2" in data.notes
+    assert [row.line for row in read_rows(path)] == [2, 3, 4, 5]
+
+
 def test_a_file_in_memory(write):
     data = read_examples(write("a.csv", "id,label,text\n1, b ,Good film \n2,a,\n\n3,b,x\n"))
     assert data.items == [
@@ -69,7 +77,7 @@ def test_records_that_cannot_be_used(write, fails, line, where):
 @pytest.mark.parametrize(
     ("name", "text", "where"),
     [
-        ("a.csv", "text,label\n,\n", ("HW120", 2, None)),
+        ("a.csv", "text,label\nx,\n", ("HW120", 2, None)),
         ("a.csv", "text,label\n", ("HW113", 1, None)),
         ("a.csv", "\n\n", ("HW103", None, None)),
         ("a.csv", "text,label\na,b,c\n", ("HW110", 2, None)),

@@ -201,8 +201,7 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int,
     if line == column == 1 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         better = "its byte order mark shows utf-16: give --encoding utf-16"
     elif codecs.lookup(encoding).name == "utf-8":
-        guess = "cp1252" if 0x80 <= byte < 0xA0 else "latin-1"
-        better = f"give --encoding {guess} if the file is older than Unicode"
+        better = "give --encoding cp1252 if the file is from Excel on Windows, or older than Unicode"
         better += ", or --encoding-errors replace to read such bytes as U+FFFD"
     else:
         better = "give the file's own --encoding, or --encoding-errors replace"

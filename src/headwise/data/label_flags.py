@@ -10,8 +10,8 @@ from headwise.data.columns import Columns, choose_text, find_column, names_in
 from headwise.data.formats.jsonl import as_text
 from headwise.data.source import Record, Source
 
-YES = frozenset({"1", "1.0", "true", "yes"})
-NO = frozenset({"0", "0.0", "false", "no"})
+YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
+NO = frozenset({"0", "0.0", "false", "no", "n"})
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,11 @@ class FlagColumns(Columns):
 
     Attributes:
         flags: The names of these columns, which are the labels.
+        ticked: Those in which an empty cell says no, as no cell of the first ones says it otherwise.
     """
 
     flags: tuple[str, ...] = ()
+    ticked: frozenset[str] = frozenset()
 
 
 def labelled(columns: Columns) -> bool:
@@ -31,13 +33,21 @@ def labelled(columns: Columns) -> bool:
 
 
 def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
-    """The columns that hold nothing but 0 and 1 (true and false, yes and no), if two or more of them hold
-    both; `text` is the column of the texts, where it is known."""
-    names = names_in(sample)
-    own = {name: {_plain(record.fields.get(name)) for record in sample} for name in names if name != text}
-    found = {name: values for name, values in own.items() if values <= YES | NO}
-    both = [values for values in found.values() if values & YES and values & NO]
+    """The columns that hold nothing but 0 and 1 (true and false, yes and no, x and nothing), if two or more
+    of them hold both; `text` is the column of the texts, where it is known."""
+    own = {name: values for name, values in _values(sample).items() if name != text}
+    found = {name: values for name, values in own.items() if values <= YES | NO or _ticked(values)}
+    both = [values for values in found.values() if values & YES and len(values) > 1]
     return list(found) if len(both) > 1 else []
+
+
+def _values(sample: Sequence[Record]) -> dict[str, set[str]]:
+    return {name: {_plain(record.fields.get(name)) for record in sample} for name in names_in(sample)}
+
+
+def _ticked(values: set[str]) -> bool:
+    """Whether cells hold yes or nothing."""
+    return "" in values and bool(values & YES) and values <= YES | {""}
 
 
 def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str]) -> FlagColumns:
@@ -47,7 +57,8 @@ def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str])
         DataError: HW111, HW131.
     """
     flags = columns_named(asked, sample, source, "--label-columns")
-    return FlagColumns(choose_text(sample, source, without=flags), None, flags)
+    ticked = frozenset(name for name, values in _values(sample).items() if name in flags and _ticked(values))
+    return FlagColumns(choose_text(sample, source, without=flags), None, flags, ticked)
 
 
 def columns_named(
@@ -71,14 +82,14 @@ def columns_named(
     return tuple(dict.fromkeys(names[place] for place in places))
 
 
-def flagged(record: Record, flags: Sequence[str], source: Source) -> list[str] | None:
+def flagged(record: Record, columns: FlagColumns, source: Source) -> list[str] | None:
     """The labels whose cells say yes; None, and reported, where a cell says neither yes nor no."""
     found = []
-    for name in flags:
+    for name in columns.flags:
         value = _plain(record.fields.get(name))
         if value in YES:
             found.append(name)
-        elif value not in NO:
+        elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
             error = source.error(
                 "HW124",

@@ -162,7 +162,7 @@ def _rank(name: str) -> int:
 def cells_of(record: Record, columns: Columns, source: Source) -> list[str] | None:
     """What stands in the place of each label of a record; None, and reported, where it cannot be read."""
     if isinstance(columns, FlagColumns):
-        return flagged(record, columns.flags, source)
+        return flagged(record, columns, source)
     name = columns.label
     if name is None:
         return []

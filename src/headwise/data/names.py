@@ -7,13 +7,19 @@ TEXT_NAMES = (
     "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
     "body", "comment", "comment_text", "tweet", "utterance", "document", "doc", "description",
     "question", "query", "post", "sms", "email", "snippet", "phrase", "abstract", "summary",
-    "headline", "title",
+    "headline", "title", "narrative", "feedback",
+    # German, French, Spanish, Italian, Portuguese, Chinese
+    "nachricht", "kommentar", "rezension", "satz", "beschreibung", "inhalt", "texte", "avis", "commentaire",
+    "texto", "comentario", "comentário", "mensaje", "mensagem", "reseña", "testo", "recensione",
+    "文本", "评论", "内容",
 )
 
 LABEL_NAMES = (
     "label", "labels", "gold_label", "class", "category", "intent", "sentiment", "target", "y",
     "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion", "coarse_label",
     "fine_label", "is_spam", "spam", "score", "verdict", "tag",
+    "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
+    "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )
 # fmt: on
 

@@ -197,10 +197,24 @@ def open_table(
     Raises:
         DataError: It has no records, or its columns cannot be told.
     """
-    sample, records = look_ahead(FORMATS[name].records(lines, source))
+    records = FORMATS[name].records(lines, source)
+    if labelled:
+        records = _not_blank(records, source)
+    sample, records = look_ahead(records)
     if not sample:
         raise _nothing(source)
     return choose(sample, source, labelled=labelled), records
+
+
+def _not_blank(records: Iterator[Record], source: Source) -> Iterator[Record]:
+    """Records without rows of nothing but delimiters, as spreadsheets leave them below a table; where records
+    are predicted each keeps its place."""
+    for record in records:
+        cells = record.fields.values()
+        if len(cells) > 1 and all(isinstance(cell, str) and not cell.strip() for cell in cells):
+            source.blank += 1
+        else:
+            yield record
 
 
 def _nothing(source: Source) -> DataError:

@@ -37,6 +37,11 @@ def test_a_record_has_the_line_on_which_it_starts():
     assert cells(text) == [(1, ["a", "one\ntwo\r\n\nfour"]), (5, ["b", "c"]), (7, ["d\n", "e"])]
 
 
+def test_a_first_line_for_excel_says_the_delimiter():
+    assert cells("sep=;\r\na,b;c\r\n", None) == [(2, ["a,b", "c"])]
+    assert cells("sep=;\na,b;c\n", ",") == [(2, ["a", "b;c"])]
+
+
 def test_windows_line_ends():
     assert cells('a,b\r\n"c",d\r\ne,"f"\r\n') == [(1, ["a", "b"]), (2, ["c", "d"]), (3, ["e", "f"])]
 

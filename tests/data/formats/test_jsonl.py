@@ -43,10 +43,37 @@ def test_lines_that_cannot_be_used(fails, line, where):
 
 
 def test_whole_documents_get_advice():
-    with pytest.raises(Exception, match=r"jq -c '\.\[\]'"):
-        records('[\n{"text": "a"}\n]')
     with pytest.raises(Exception, match=r"jq -c \. "):
         records('{\n"text": "a"\n}')
+
+
+ROWS = [{"text": "a } b"}, {"text": "b", "n": [1, {"c": ["]", None]}]}, {}, {"text": "[d"}]
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_an_array_of_objects(indent):
+    text = json.dumps(ROWS, indent=indent)
+    assert [record.fields for record in records(text)] == ROWS
+    lines = [record.line for record in records(text.replace("\n", "\r\n") + "\n\n")]
+    assert lines == {None: [1, 1, 1, 1], 0: [2, 5, 17, 18], 2: [2, 5, 17, 18]}[indent]
+    assert [record.fields for record in records("[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]")] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "good"),
+    [
+        ('[{"a": 1},\n{"a" 2},\n{"a": 3}]', ("HW115", 2, 6), 1),
+        ('[{"a": 1},\n{"a": \n\n', ("HW115", 4, 1), 1),
+        ('[{"a": 1},\n{"a": 2},', ("HW115", 2, None), 2),
+        ('[{"a": 1}, 3, {"a": 2}]', ("HW116", 1, None), 2),
+        ('[{"a": 1},\n' + "[" * 100_000, ("HW115", 2, None), 1),
+    ],
+)
+def test_arrays_that_cannot_be_used(fails, text, where, good):
+    assert fails(records, text) == where
+    problems = []
+    assert len(records(text, report=problems)) == good
+    assert len(problems) == 1
 
 
 def test_half_surrogates_are_replaced_on_request():

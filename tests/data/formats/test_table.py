@@ -30,6 +30,8 @@ WORDS = "this film is far too long"
         ([("0", "9", WORDS), ("1", "7", WORDS)], False),
         ([("text", "a"), ("text", "b")], False),
         ([("a", "b")], False),
+        ([("Nr", "Was", ""), ("17", "a", ""), ("", "b", ""), ("", "", "")], True),
+        ([("Datum", "Kategorie"), ("1.1.2024", "a"), ("", "")], True),
     ],
 )
 def test_headers_are_recognised(rows, header):

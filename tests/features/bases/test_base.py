@@ -44,6 +44,7 @@ def test_words_not_listed_have_vectors_from_their_letters(base):
     assert np.isfinite(empty).all()
     assert np.linalg.norm(one - other) > 0
     assert "zebra" not in base
+    assert "差" not in base  # which has one run of letters: itself
 
 
 def test_the_vector_of_a_text_is_the_weighted_mean_at_length_1(base):

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from headwise.config import from_dict, unknown
-from headwise.data.diagnosis import Diagnosis, FileReport, Finding, Lengths, Names, count
+from headwise.data.diagnosis import SHOWN, Diagnosis, FileReport, Finding, Lengths, Names, count, some_of
 from headwise.data.doctor.file import File
 from headwise.data.errors import DataError
 from headwise.data.kind import Kind
@@ -17,7 +17,6 @@ from headwise.data.kinds import KINDS, infer_task
 from headwise.errors import ConfigError
 
 ROLES = ("train", "dev", "test")
-MOST_PROBLEMS = 20  # unusable records that are told one by one, a file
 _NAMES = {"train": "train", "training": "train", "test": "test", "eval": "test"} | dict.fromkeys(
     ("dev", "devel", "valid", "validation", "val", "testa"), "dev"
 )
@@ -117,15 +116,17 @@ def _read(kind: Kind[Any], path: str, options: Any, errors: list[DataError], lik
 
 
 def _told(errors: Sequence[DataError]) -> list[Finding]:
-    """What could not be read, as findings; of many the first."""
+    """What could not be read, as findings: one for all records that want the same."""
+    groups: dict[tuple[str, str, str], list[DataError]] = {}
+    for error in sorted(errors, key=lambda error: error.line or 0):
+        groups.setdefault((error.code, error.expected, error.advice), []).append(error)
     findings = []
-    errors = sorted(errors, key=lambda error: error.line or 0)
-    for error in errors[:MOST_PROBLEMS]:
-        message = error.found + (f"; expected {error.expected}" if error.expected else "")
-        findings.append(Finding("error", error.code, message, (error.where,), error.advice))
-    if rest := errors[MOST_PROBLEMS:]:
-        message = f"{count(len(rest), 'record')} more that cannot be used"
-        findings.append(Finding("error", rest[0].code, message, (rest[0].where,)))
+    for (code, expected, advice), own in groups.items():
+        others = sum(error.found != own[0].found for error in own)
+        message = own[0].found + (f"; expected {expected}" if expected else "")
+        message += f" (and {count(others, 'record')} like it)" if others else ""
+        where = some_of([error.where for error in own[:SHOWN]], len(own))
+        findings.append(Finding("error", code, message, where, advice))
     return findings
 
 

@@ -20,6 +20,7 @@ from headwise.errors import ConfigError
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 1 << 26  # characters; a quote that is still open then was never meant as one
 MOST_FIELDS = 1 << 17  # of a record
+_SAID = re.compile(r"sep=(.)\r?", re.IGNORECASE)  # a first line for Excel, which is no record
 _INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # as much of a quoted field as there is
 
 Cells = tuple[int, list[str]]
@@ -37,8 +38,11 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
     """The records of a csv file, blank lines left out."""
     delimiter = source.options.delimiter
+    head, lines = look_ahead(lines, count=100)
+    if head and (said := _SAID.fullmatch(head[0][1])):
+        next(lines)
+        delimiter = delimiter or said[1]
     if delimiter is None:
-        head, lines = look_ahead(lines, count=100)
         delimiter = guess_delimiter(head)
         if delimiter != ",":
             source.notes.append(f"fields are separated by {delimiter!r} - override with --delimiter")

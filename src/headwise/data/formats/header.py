@@ -17,18 +17,19 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     if any(not name.isdecimal() for name in asked):
         return True
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
-    columns = [[row[i] for row in below] for i in range(len(first))]
+    columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]
     if any(cell in column for cell, column in zip(first, columns, strict=True)):
         return False
     if any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in first) or names_pairs(first):
         return True
-    if not below or len(set(first)) < len(first):
+    full = [cell for cell in first if cell.strip()]
+    if not below or len(set(full)) < len(full):
         return False
     return any(
         (not _is_number(cell) and all(map(_is_number, column)))
         or (len(cell.split()) <= 2 and _mean_words(column) >= 5)
         for cell, column in zip(first, columns, strict=True)
-        if cell.strip()
+        if cell.strip() and column
     ) and all(len(cell.split()) <= 3 and not _is_number(cell) for cell in first)
 
 

@@ -1,15 +1,16 @@
-"""JSON Lines: one JSON object a line, blank lines left out."""
+"""JSON Lines: one JSON object a line, blank lines left out; or a file that is one array of objects."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 
 from headwise.data.files import Line
-from headwise.data.formats.csv import MOST_FIELDS, too_many
+from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many
 from headwise.data.formats.shares import most
-from headwise.data.source import Record, Source
+from headwise.data.source import Record, Source, look_ahead
 
 _ARRAY = re.compile(r"\[\s*(\{|$)")
+_BETWEEN = re.compile(r"[\s,]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -20,6 +21,9 @@ def recognise(texts: Sequence[str]) -> bool:
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
     """One record an object; its values are left as JSON gives them."""
+    head, lines = look_ahead(lines, count=1)
+    if head and _ARRAY.match(head[0][1]):
+        lines = _elements(lines, source)
     for number, text in lines:
         if not text.strip():
             source.blank += 1
@@ -27,7 +31,8 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         try:
             row = json.loads(text)
         except json.JSONDecodeError as error:
-            source.refuse("HW115", f"invalid JSON: {error.msg}", number, error.colno, advice=_advice(text))
+            place = number + error.lineno - 1, error.colno
+            source.refuse("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
             continue
         except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
             source.refuse("HW115", f"JSON that cannot be read: {error}", number)
@@ -49,6 +54,37 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             yield Record(number, row)
 
 
+def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
+    """The elements of an array, each with the line on which it begins; the last where one is not valid, as
+    nobody knows where the next begins."""
+    decoder, number, first, rest, at = json.JSONDecoder(), 0, 0, "", 0
+    for number, text in lines:
+        if not rest:
+            first, rest = number, text[text.index("[") + 1 :] if not first else text
+        else:
+            rest += "\n" + text
+        if rest.startswith("{") and "}" not in text and len(rest) < LONGEST_FIELD:
+            continue
+        while (at := _BETWEEN.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
+            if rest[at] == "]":
+                return
+            try:
+                _, end = decoder.raw_decode(rest, at)
+            except (ValueError, RecursionError) as error:
+                reached = getattr(error, "pos", 0)
+                if reached >= len(rest.rstrip()) and len(rest) < LONGEST_FIELD:
+                    break  # it goes on in the next line
+                yield first, rest[at:]
+                return
+            yield first, rest[at:end]
+            first, at = number, end
+        rest, at = rest[at:], 0
+    if rest:
+        yield first, rest
+    else:
+        source.refuse("HW115", "an array that is not closed", number, advice="copy or export the file again")
+
+
 def as_text(value: object) -> str:
     """A JSON value as a string: a string is itself, null is empty, all else its JSON text."""
     if isinstance(value, str):
@@ -68,7 +104,7 @@ def _kind(value: object) -> str:
 def _advice(text: str) -> str:
     """What to do about a file that looks like one large JSON document."""
     if text.lstrip().startswith("["):
-        return "turn an array into lines first, for example with: jq -c '.[]' file.json"
+        return "write one object a line, or one array of objects"
     if text.strip() == "{":
         return "put every object on one line, for example with: jq -c . file.json"
     return ""

@@ -59,7 +59,8 @@ class TextKind(Kind[Example]):
         """The columns that are labels, and what separates the labels of a cell."""
         if not self.sets:
             return None
-        return getattr(data.columns, "flags", ()), getattr(data.columns, "separator", None)
+        columns = getattr(data, "columns", None)  # data from memory have none
+        return getattr(columns, "flags", ()), getattr(columns, "separator", None)
 
     def key(self, item: Example) -> str:
         return item.text

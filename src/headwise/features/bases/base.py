@@ -100,7 +100,8 @@ class Base:
 
     def __contains__(self, word: str) -> bool:
         """Whether it lists a word, or another spelling of it."""
-        return len(self.piece(word).rows) == 1
+        rows = self.piece(word).rows
+        return len(rows) == 1 and rows[0] < len(self.words)  # else the one run of letters of a short word
 
     def piece(self, word: str) -> Piece:
         """What a word, as written, is made of."""
