@@ -57,7 +57,9 @@ def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str])
         DataError: HW111, HW131.
     """
     flags = columns_named(asked, sample, source, "--label-columns")
-    ticked = frozenset(name for name, values in _values(sample).items() if name in flags and _ticked(values))
+    ticked = frozenset(
+        name for name, values in _values(sample).items() if name in flags and _ticked(values)
+    )
     return FlagColumns(choose_text(sample, source, without=flags), None, flags, ticked)
 
 

@@ -36,6 +36,9 @@ RECURRING = 0.8
 SEPARATORS = (SEPARATOR, ";", ",")
 """What separates the labels of a cell where the user does not say it, the surest first."""
 
+LISTS = "[]"
+"""Stands for the separator where the labels are lists."""
+
 _UNDIVIDED = re.compile(r"""(?<=['"])\s+(?=['"])""")  # between the items of a NumPy array as a text
 
 
@@ -95,14 +98,13 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) 
         return columns
     asked = getattr(source.options, "label_separator", None)
     found = separator_of([record.fields.get(columns.label) for record in sample], source.options)
-    if not asked and found not in (None, SEPARATOR, LISTS):
+    if asked:
+        return CellColumns(columns.text, columns.label, asked.strip())
+    if found == LISTS:
+        return columns
+    if found not in (None, SEPARATOR):
         source.notes.append(f"labels are separated by {found!r} - override with --label-separator")
-    separator = asked.strip() if asked else found if found in SEPARATORS else SEPARATOR
-    return CellColumns(columns.text, columns.label, separator)
-
-
-LISTS = "[]"
-"""Stands for the separator where the labels are lists."""
+    return CellColumns(columns.text, columns.label, found or SEPARATOR)
 
 
 def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:

@@ -53,8 +53,8 @@ class LabelSetOptions(ReadOptions):
     """The same of files whose texts have any number of labels."""
 
     label_separator: str | None = None
-    """What separates the labels of a cell: by default | or, where the parts of cells recur, ; or a comma; for
-    a model what it was trained with. Lists need none."""
+    """What separates the labels of a cell: by default | or, where the parts of cells recur, ; or a comma;
+    for a model what it was trained with. Lists need none."""
 
     label_columns: str | None = None
     """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,

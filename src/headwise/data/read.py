@@ -207,8 +207,8 @@ def open_table(
 
 
 def _not_blank(records: Iterator[Record], source: Source) -> Iterator[Record]:
-    """Records without rows of nothing but delimiters, as spreadsheets leave them below a table; where records
-    are predicted each keeps its place."""
+    """Records without rows of nothing but delimiters, as spreadsheets leave them below a table; where
+    records are predicted each keeps its place."""
     for record in records:
         cells = record.fields.values()
         if len(cells) > 1 and all(isinstance(cell, str) and not cell.strip() for cell in cells):

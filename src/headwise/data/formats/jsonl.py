@@ -82,7 +82,9 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
     if rest:
         yield first, rest
     else:
-        source.refuse("HW115", "an array that is not closed", number, advice="copy or export the file again")
+        source.refuse(
+            "HW115", "an array that is not closed", number, advice="copy or export the file again"
+        )
 
 
 def as_text(value: object) -> str:
