@@ -23,29 +23,15 @@ from headwise.scores.schemes import Scheme, convert
 NAME = "CRF on spelling and neighbours"
 
 MANY_WORDS = 100_000
+"""From here on features of one or two words are left out."""
 MOST_WEIGHTS = 40_000_000
 """Of all features; where there are more, those of the rarest features are left out."""
 
+_TURNS = 5  # over the sentences
+_RATE = np.float32(0.1)  # of AdaGrad
 _SURE = np.float32(0.01)  # words whose tag is so nearly certain teach nothing
 
 Floats = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class CrfSettings:
-    """How a CRF is trained."""
-
-    turns: int = 5
-    """Over the sentences."""
-    rate: float = 0.1
-    """Of AdaGrad."""
-    decay: float = 0.0
-    """By which weights are drawn to 0 whenever their feature occurs."""
-    dropout: float = 0.0
-    """Share of the features of a word that are not looked at, in training."""
-    least: int | None = None
-    """Features that occur less often are left out; by default those of one or two words, where there are
-    `MANY_WORDS`."""
 
 
 @dataclass(frozen=True)
@@ -95,31 +81,24 @@ class CrfTagger:
 
 
 def fit_crf(
-    sentences: Sequence[Tagged],
-    scheme: Scheme,
-    settings: CrfSettings | None = None,
-    *,
-    inner: Scheme = "bioes",
-    seed: int = 0,
+    sentences: Sequence[Tagged], scheme: Scheme, *, inner: Scheme = "bioes", seed: int = 0
 ) -> CrfTagger:
     """Train a CRF.
 
     Args:
         sentences: Tagged sentences, one or more.
         scheme: Of their tags.
-        settings: See `CrfSettings`.
         inner: In which scheme spans are learned.
-        seed: Of the order of the sentences and of dropout.
+        seed: Of the order of the sentences.
     """
-    settings = settings or CrfSettings()
     names = [own.tags if scheme == "plain" else convert(own.tags, inner) for own in sentences]
     tags = tuple(sorted({name for own in names for name in own}))
     number = {name: place for place, name in enumerate(tags)}
     gold = np.array([number[name] for own in names for name in own], dtype=np.int32)
     features, ends = features_of([own.tokens for own in sentences])
     keys, counts = np.unique(features, return_counts=True)
-    least = (3 if len(gold) >= MANY_WORDS else 1) if settings.least is None else settings.least
-    keys, counts = keys[counts >= least], counts[counts >= least]
+    kept = counts >= (3 if len(gold) >= MANY_WORDS else 1)
+    keys, counts = keys[kept], counts[kept]
     if len(keys) > (most := MOST_WEIGHTS // len(tags)):
         keys = np.sort(keys[np.argsort(-counts, kind="stable")[:most]])
     weights = np.zeros((len(keys), len(tags)), dtype=np.float32)
@@ -130,21 +109,10 @@ def fit_crf(
     squares = np.full_like(weights, 1e-6), np.full_like(transitions, 1e-6)
     random = np.random.default_rng(seed)
     averaged = 0
-    for turn in range(settings.turns):
-        _turn(
-            random.permutation(len(sentences)),
-            rows,
-            ends,
-            gold,
-            weights,
-            transitions,
-            *squares,
-            np.float32(settings.rate),
-            np.float32(settings.decay),
-            np.float32(settings.dropout),
-            seed * 1000 + turn + 1,
-        )
-        if 2 * turn >= settings.turns - 1:
+    for turn in range(_TURNS):
+        order = random.permutation(len(sentences))
+        _turn(order, rows, ends, gold, weights, transitions, *squares)
+        if 2 * turn >= _TURNS - 1:
             averaged += 1
             sums[0][:] += weights
             sums[1][:] += transitions
@@ -268,25 +236,15 @@ def _turn(
     transitions: Floats,
     squares: Floats,
     transition_squares: Floats,
-    rate: np.float32,
-    decay: np.float32,
-    dropout: np.float32,
-    seed: int,
 ) -> None:
     """One turn of AdaGrad over the sentences."""
-    np.random.seed(seed)
     tags, size = weights.shape[1], rows.shape[1]
     expected = np.zeros_like(transitions)
     for sentence in order:
         start, end = ends[sentence], ends[sentence + 1]
         if start == end:
             continue
-        read = rows[start:end].copy()
-        if dropout > 0:
-            for word in range(end - start):
-                for feature in range(size):
-                    if np.random.random() < dropout:
-                        read[word, feature] = -1
+        read = rows[start:end]
         chances = _exponents(_emissions(read, weights))
         forward, backward = np.empty_like(chances), np.empty_like(chances)
         moves = np.exp(transitions)
@@ -309,11 +267,11 @@ def _turn(
                 if row < 0:
                     continue
                 for k in range(tags):
-                    slope = forward[word, k] - decay * weights[row, k]
+                    slope = forward[word, k]
                     squares[row, k] += slope * slope
-                    weights[row, k] += rate * slope / np.sqrt(squares[row, k])
+                    weights[row, k] += _RATE * slope / np.sqrt(squares[row, k])
         for i in range(tags):
             for k in range(tags):
                 slope = expected[i, k]
                 transition_squares[i, k] += slope * slope
-                transitions[i, k] += rate * slope / np.sqrt(transition_squares[i, k])
+                transitions[i, k] += _RATE * slope / np.sqrt(transition_squares[i, k])
