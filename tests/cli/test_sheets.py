@@ -34,6 +34,17 @@ def evaluation(scores: Scores) -> Evaluation:
     return Evaluation(scores, 0.4321, 0.0123, Reading(0.25, 3, 0), np.zeros((0, 2)))
 
 
+@pytest.mark.parametrize(
+    "confusion",
+    [{}, {"cells": [[5, 5, 1]]}, {"cells": 3}, "ab", [], [1, 2], [[1, 2]], [[1, None], [0, 1]], 7],
+)
+def test_a_matrix_in_a_file_that_is_none_is_left_out(confusion):
+    scores = evaluation(scores_of(["a", "b"])).to_json()
+    assert SHEET.matrix(scores) == [list(row) for row in scores["confusion"]]
+    assert SHEET.matrix(scores | {"confusion": confusion}) is None
+    assert confusion_table(SHEET, scores | {"confusion": confusion}, width=80) is None
+
+
 def labels_table(scores: Scores, **more):
     return each_table(SHEET.each, evaluation(scores).to_json(), **more)
 

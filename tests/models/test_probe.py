@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,7 +14,7 @@ from headwise.features.pretrained.source import Pretrained
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
-from headwise.models.probe import mean_distance, probe
+from headwise.models.probe import HeadReach, mean_distance, probe
 from headwise.report.reach import by_layer, figure
 from headwise.store import save_model
 
@@ -87,6 +88,11 @@ def test_the_picture():
     assert drawn.startswith("<svg")
     assert "A &lt; B" in drawn
     assert drawn.count("<polyline") == 5  # three heads, and the two layers that there are
+
+
+def test_a_picture_of_heads_that_look_beyond_it():
+    heads = [HeadReach(1, 1, np.array([0] * 30 + [5]), 30.0)]
+    assert "nan" not in figure(heads, "far")
 
 
 def test_the_command(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """What a training came to, in words and tables."""
 
+import shlex
 from pathlib import Path
 
 from headwise.cli.console import output, visible
@@ -58,8 +59,8 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
             f"The model reads {own:,.0f} {many}/s, its teacher ({name}) {other:,.0f}: "
             f"it is {own / other:,.0f} times as fast.\n"
         )
-    shown = visible(str(folder))
-    out.print(f"Model: {shown} ({weights / 1e6:.1f} MB of weights). Next:")
+    out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
+    shown = visible(shlex.quote(str(folder)))
     if task.predictor is None:
         out.print(f"  headwise sample {shown} --prompt TEXT")
     else:

@@ -191,8 +191,6 @@ def _confusions(own: Material) -> str:
     if each is None or matrix is None:
         return ""
     names = [str(row.get(each.name)) for row in each.rows(own.scores)]
-    if len(names) != len(matrix):
-        return ""
     if len(names) > MOST_LABELS:
         found = sorted(
             (

@@ -60,7 +60,7 @@ def figure(heads: Sequence[HeadReach], title: str) -> str:
 
 def _panel(shift: int, title: str, lines: Mapping[str, NDArray[np.int64]]) -> str:
     shares = {name: counts / max(counts.sum(), 1) for name, counts in lines.items()}
-    top = max(float(own[: _FARTHEST + 1].max()) for own in shares.values())
+    top = max(float(own[: _FARTHEST + 1].max()) for own in shares.values()) or 1.0
     x0, y0 = shift + _LEFT, _TOP + _HIGH
     parts = [
         f'<text x="{x0}" y="{_TOP - 8}" font-weight="600">{escape(title)}</text>',

@@ -54,7 +54,7 @@ def compare_with(
 def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
     """Labels that a model never gives, and a guess that is as good as it: always the commonest label."""
     matrix, rows = sheet.matrix(scores), sheet.each.rows(scores) if sheet.each else []
-    if matrix is None or len(matrix) != len(rows):
+    if matrix is None:
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
     given = [sum(row[place] for row in matrix) for place in range(len(rows))]

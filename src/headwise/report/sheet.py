@@ -142,16 +142,22 @@ class Sheet:
         return self.lines[0]
 
     def matrix(self, scores: Mapping[str, Any]) -> Sequence[Sequence[int]] | None:
-        """How many items with the label of a row were given that of a column; None where that is not
-        told."""
-        found = lookup(scores, self.confusion) if self.confusion and self.each else None
-        if not isinstance(found, Mapping) or self.each is None:
-            return found if isinstance(found, Sequence) else None
-        size = len(self.each.rows(scores))  # of many labels only the cells that are not 0 are saved
-        matrix = [[0] * size for _ in range(size)]
-        for row, column, count in found["cells"]:
-            matrix[row][column] = count
-        return matrix
+        """How many items with the label of a row were given that of a column, for the rows of `each`; None
+        where that is not told."""
+        found = lookup(scores, self.confusion) if self.confusion else None
+        if found is None or self.each is None:
+            return None
+        size = len(self.each.rows(scores))
+        try:
+            if isinstance(found, Mapping):  # of many labels only the cells that are not 0 are saved
+                matrix = [[0] * size for _ in range(size)]
+                for row, column, count in found["cells"]:
+                    matrix[row][column] = int(count)
+            else:
+                matrix = [[int(count) for count in row] for row in found]
+        except (LookupError, TypeError, ValueError, OverflowError):
+            return None
+        return matrix if len(matrix) == size and all(len(row) == size for row in matrix) else None
 
 
 def reading_lines(of: str = "texts") -> tuple[Line, ...]:
