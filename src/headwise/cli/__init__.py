@@ -135,7 +135,7 @@ def _usage(error: CycloptsError) -> str:
         hint = _ONE_FILE.get(command, "it takes no more arguments")
         return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
     message = str(error)
-    if message.startswith("unknown option ") and error.app is not None:  # see `file_argument`
+    if message.startswith("unknown option ") and error.app is not None:  # see `arguments`
         names = [name for argument in error.app.assemble_argument_collection() for name in argument.names]
         near = get_close_matches(message.split()[2], names, n=1)
         message += f"; did you mean {near[0]}?" if near else "."

@@ -1,4 +1,4 @@
-"""Files on the command line, "-" for standard input among them."""
+"""Arguments that several commands have: files, "-" for standard input among them, and switches."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,3 +17,9 @@ def _path(type_: object, tokens: Sequence[Token]) -> Path:
 
 FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
 """A file to read; an argument that looks like an option is refused."""
+
+Output = Annotated[Path | None, Parameter(alias="-o")]
+"""A file or folder to write."""
+
+Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
+"""A flag without a value, which is off where it is not given."""

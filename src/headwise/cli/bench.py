@@ -8,30 +8,27 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from headwise.cli.arguments import Switch
 from headwise.cli.flags import given, holder
 from headwise.cli.settings import flags_of, known
 
 EncoderFlags = holder("EncoderFlags", flags_of("encoder"), prefix="--encoder", group="Encoder", order=1)
 
-_SWITCH = Parameter(negative=(), show_default=False)
-_LENGTHS = Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
-
 
 def bench(
-    model: Annotated[Path | None, Parameter(show_default=False)] = None,
+    model: Path | None = None,
     /,
     *,
     encoder: Annotated[
         str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(known()['encoders'])}.")
     ] = None,
-    lengths: Annotated[tuple[int, ...], Parameter(negative_iterable=(), consume_multiple=True)] = (
-        128,
-        512,
-    ),
+    lengths: Annotated[
+        tuple[int, ...], Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
+    ] = (128, 512),
     batch: int = 32,
     rounds: int = 5,
     threads: int = 0,
-    explain: Annotated[bool, _SWITCH] = False,
+    explain: Switch = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     settings: EncoderFlags = None,
 ) -> None:

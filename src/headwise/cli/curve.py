@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import columns, note, output, percent, print_json
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -23,11 +23,11 @@ def curve(
         tuple[int, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
     ] = (),
     seeds: int = 5,
-    whole: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    whole: Switch = False,
     base: str = "auto",
-    svg: Annotated[Path | None, Parameter(show_default=False)] = None,
-    work: Annotated[Path | None, Parameter(show_default=False)] = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    svg: Path | None = None,
+    work: Path | None = None,
+    json: Switch = False,
     read: section_flags("data") = None,
 ) -> int:
     """Say what more texts are worth.

@@ -4,16 +4,12 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from headwise.cli.file_argument import FileArgument
+from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.settings import flags_of, section_flags
 from headwise.cli.train import train
 from headwise.cli.train_help import DEFAULT_TASK
 
-_SWITCH = Parameter(negative=(), show_default=False)
 _OTHERS = {flag.name for flag in flags_of("data") if flag.owners and DEFAULT_TASK not in flag.owners}
 
 
@@ -23,15 +19,15 @@ def distill(
     *,
     teacher: str,
     unlabelled: Path | None = None,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    output: Output = None,
     dev: Path | None = None,
     test: Path | None = None,
     base: str | None = None,
     recipe: Path | None = None,
     work: Path | None = None,
-    resume: Annotated[bool, _SWITCH] = False,
-    overwrite: Annotated[bool, _SWITCH] = False,
-    no_baseline: Annotated[bool, _SWITCH] = False,
+    resume: Switch = False,
+    overwrite: Switch = False,
+    no_baseline: Switch = False,
     teach: section_flags("teach") = None,
     data: section_flags("data", _OTHERS) = None,
 ) -> int:

@@ -12,8 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from headwise.cli.arguments import FileArgument
 from headwise.cli.console import columns, note, output, print_json, visible
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding

@@ -4,14 +4,13 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.padding import Padding
 from rich.text import Text
 
+from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import excerpt, output, print_json, visible
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.sheets import print_sheet
@@ -30,7 +29,7 @@ def evaluate(
     file: FileArgument,
     /,
     *,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
     errors: int = 0,
     unsure: str | None = None,
     heads: Path | None = None,

@@ -5,15 +5,14 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.padding import Padding
 from rich.text import Text
 
+from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.console import note, visible
 from headwise.cli.console import output as console
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.predict import check_file
 from headwise.cli.settings import section_flags
@@ -36,11 +35,11 @@ def explain(
     file: FileArgument,
     /,
     *,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    output: Output = None,
+    json: Switch = False,
     pipeline: str | None = None,
     device: str = "auto",
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    overwrite: Switch = False,
     # Files to explain may have labels, but they are not used.
     read: section_flags("data", {"label_column", "label_columns"}) = None,
 ) -> int:

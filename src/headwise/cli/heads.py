@@ -5,12 +5,10 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
+from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import columns, note, output, print_json
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -25,9 +23,9 @@ def heads(
     file: FileArgument,
     /,
     *,
-    prune: Annotated[Path | None, Parameter(show_default=False)] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    prune: Path | None = None,
+    overwrite: Switch = False,
+    json: Switch = False,
     syntax: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",

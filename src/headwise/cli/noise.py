@@ -6,14 +6,10 @@
 import csv
 import io
 from dataclasses import asdict, astuple
-from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.console import columns, excerpt, note, percent, print_json, visible
 from headwise.cli.console import output as console
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -34,10 +30,10 @@ def noise(
     file: FileArgument,
     /,
     *,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    output: Output = None,
+    overwrite: Switch = False,
     show: int = 20,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
     base: str = "auto",
     read: section_flags("data") = None,
 ) -> int:

@@ -5,11 +5,8 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from headwise.cli.file_argument import FileArgument
+from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -25,11 +22,11 @@ def predict(
     file: FileArgument,
     /,
     *,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    output: Output = None,
     format_out: str | None = None,
-    resume: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    escape_formulas: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    resume: Switch = False,
+    overwrite: Switch = False,
+    escape_formulas: Switch = False,
     unsure: str | None = None,
     heads: Path | None = None,
     pipeline: str | None = None,

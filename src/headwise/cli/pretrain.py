@@ -12,9 +12,9 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import messages, warn
 from headwise.cli.console import output as results
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import flags, given
 from headwise.config import from_dict
 from headwise.data.files import read_lines
@@ -32,7 +32,6 @@ ContextFlags = flags(
     "ContextFlags", {"": ContextConfig}, prefix="--context", group="Text as teacher", order=3
 )
 
-_SWITCH = Parameter(negative=(), show_default=False)
 _CARD = Group("Card", sort_key=4)
 _SOURCE = Parameter(group=_CARD, show_default=False, negative_iterable=())
 
@@ -42,11 +41,11 @@ def pretrain(
     output: Path,
     teacher: Annotated[str, Parameter(show_default=False)] = "",
     epochs: Annotated[int | None, Parameter(show_default=False)] = None,
-    word_list: Annotated[Path | None, Parameter(show_default=False)] = None,
+    word_list: Path | None = None,
     encoding: str = "utf-8",
-    work: Annotated[Path | None, Parameter(show_default=False)] = None,
-    resume: Annotated[bool, _SWITCH] = False,
-    overwrite: Annotated[bool, _SWITCH] = False,
+    work: Path | None = None,
+    resume: Switch = False,
+    overwrite: Switch = False,
     name: Annotated[str, Parameter(group=_CARD, show_default=False)] = "",
     licence: Annotated[str, Parameter(group=_CARD, show_default=False)] = "",
     source: Annotated[tuple[str, ...], _SOURCE] = (),

@@ -6,11 +6,11 @@
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
 from rich.table import Table
 
+from headwise.cli.arguments import Output, Switch
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -21,14 +21,14 @@ from headwise.errors import ConfigError
 
 def priors(
     *,
-    draw: Annotated[Path | None, Parameter(show_default=False)] = None,
-    search: Annotated[Path | None, Parameter(show_default=False)] = None,
-    dev: Annotated[Path | None, Parameter(show_default=False)] = None,
-    output: Annotated[Path | None, Parameter(alias="-o", show_default=False)] = None,
-    recipe: Annotated[Path | None, Parameter(show_default=False)] = None,
+    draw: Path | None = None,
+    search: Path | None = None,
+    dev: Path | None = None,
+    output: Output = None,
+    recipe: Path | None = None,
     minutes: float = 30.0,
     seeds: int = 2,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
     read: section_flags("data") = None,
 ) -> None:
     """List the priors of heads, or find those that suit a file.

@@ -5,10 +5,8 @@
 
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from headwise.cli.arguments import Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -20,8 +18,8 @@ def probe(
     /,
     *,
     most: int = 200,
-    svg: Annotated[Path | None, Parameter(show_default=False)] = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    svg: Path | None = None,
+    json: Switch = False,
     read: section_flags("data", {"label_column", "label_columns"}) = None,
 ) -> None:
     """Show how far the heads of an encoder look.

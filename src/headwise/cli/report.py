@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from headwise.cli.arguments import Switch
 from headwise.cli.console import note
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -21,7 +22,7 @@ def report(
     *,
     data: Path | None = None,
     output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    overwrite: Switch = False,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,

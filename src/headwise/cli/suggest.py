@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.console import note
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -30,8 +30,8 @@ def suggest(
     /,
     *,
     count: Annotated[int, Parameter(alias="-n")] = 100,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    output: Output = None,
+    overwrite: Switch = False,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,

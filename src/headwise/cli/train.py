@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from headwise.cli.arguments import FileArgument
 from headwise.cli.console import note, warn
-from headwise.cli.file_argument import FileArgument
 from headwise.cli.flags import given
 from headwise.cli.settings import PLACES, known, section_flags
 from headwise.cli.terminal import Terminal

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from headwise.cli.arguments import Output, Switch
 from headwise.cli.console import columns, note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -25,15 +26,15 @@ def tune(
     file: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(alias="-o", show_default=False)] = None,
+    output: Output = None,
     minutes: float = 10.0,
     seeds: int = 4,
     task: Annotated[
         str | None, Parameter(help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]")
     ] = None,
-    recipe: Annotated[Path | None, Parameter(show_default=False)] = None,
-    dev: Annotated[Path | None, Parameter(show_default=False)] = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    recipe: Path | None = None,
+    dev: Path | None = None,
+    json: Switch = False,
     read: section_flags("data") = None,
 ) -> int:
     """Search the settings that suit a file.
