@@ -114,6 +114,14 @@ def test_dependencies_are_no_brackets(heads):
         encoder_of("constituency")(batch_of([[0, 1], heads]))
 
 
+@pytest.mark.parametrize("kind", ["dependency", "constituency"])
+@pytest.mark.parametrize("heads", [[2, 1], [1], [0, 1, 4, 3], [0, 4, 1], [0, -1]])
+def test_what_is_no_tree_is_told(kind, heads):
+    batch = Ragged(torch.randn(len(heads), WIDTH), Layout([len(heads)], heads=[torch.tensor(heads)]))
+    with pytest.raises(HeadwiseError, match="HW311"):
+        encoder_of(kind)(batch)
+
+
 def test_parts_of_a_batch_keep_their_trees():
     encoder, batch = encoder_of("dependency"), batch_of(HEADS)
     torch.testing.assert_close(encoder(batch[[4, 0]]).summary, encoder(batch).summary[[4, 0]])

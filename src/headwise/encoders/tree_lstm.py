@@ -96,7 +96,7 @@ class TreeLSTM(nn.Module):
         the root's as the summary, which stands over them; 0 for a text without words.
 
         Raises:
-            HeadwiseError: HW310, a text is not parsed; HW311, its heads are no brackets.
+            HeadwiseError: HW310, a text is not parsed; HW311, its heads are no tree, or no brackets.
         """
         name = ("tree-lstm", self.config.trees)
         if name not in x.layout.memo:
@@ -189,10 +189,11 @@ def _parents(layout: Layout, fallback: str) -> Array:
     """The row of the word that each word depends on, `[total]`; -1 for roots.
 
     Raises:
-        HeadwiseError: HW310.
+        HeadwiseError: HW310, HW311.
     """
     if layout.heads is not None:
         heads = [own.cpu().numpy() for own in layout.heads]
+        _check(all(bool(((own >= 0) & (own <= len(own))).all()) for own in heads), _NO_TREE)
     elif fallback == "word":
         heads = [np.arange(size) for size in layout.sizes]  # each word on the one before it
     else:
@@ -207,7 +208,7 @@ def _parents(layout: Layout, fallback: str) -> Array:
 
 
 def _depths(parents: Array) -> Array:
-    """Steps from each node up to its root; by doubling."""
+    """Steps from each node up to its root, more than there are nodes on a circle; by doubling."""
     above = np.append(parents, -1)  # the last one stands for "above the root"
     above = np.where(above < 0, len(parents), above)
     depth = np.append(np.ones(len(parents), np.int64), 0)
@@ -224,8 +225,13 @@ def _levels(depth: Array) -> list[Array]:
 
 
 def _dependencies(layout: Layout, parents: Array) -> _Plan:
-    """Every word is a node."""
+    """Every word is a node.
+
+    Raises:
+        HeadwiseError: HW311.
+    """
     depth = _depths(parents)
+    _check(bool((depth < len(parents)).all()), _NO_TREE)
     place, below = np.zeros_like(parents), parents[:0]
     levels, order = [], [below]
     for words in _levels(depth):
@@ -277,10 +283,16 @@ def _brackets(layout: Layout, parents: Array) -> _Plan:
     return _Plan.of(layout, levels, np.concatenate(order), roots, text_of[first[roots]])
 
 
-def _check(fits: bool) -> None:
+_NO_TREE = (
+    "the heads of a text are no tree: expected for each word the number of another, or 0 for a root, "
+    "that all ways lead to"
+)
+_NO_BRACKETS = (
+    "the heads of a text are no brackets, as an encoder with trees = constituency reads them; read them "
+    "from a file of bracketed trees, or set trees = dependency"
+)
+
+
+def _check(fits: bool, trouble: str = _NO_BRACKETS) -> None:
     if not fits:
-        raise HeadwiseError(
-            "the heads of a text are no brackets, as an encoder with trees = constituency reads them; read "
-            "them from a file of bracketed trees, or set trees = dependency",
-            code="HW311",
-        )
+        raise HeadwiseError(trouble, code="HW311")
