@@ -3,6 +3,7 @@ import pytest
 from headwise.data.columns import Columns, choose_columns
 from headwise.data.options import ReadOptions
 from headwise.data.source import Record, Source
+from headwise.errors import ConfigError
 
 LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
 
@@ -68,3 +69,9 @@ def test_what_is_asked_for_wins():
 def test_a_column_that_is_not_there(asked):
     with pytest.raises(Exception, match=r"HW111.*one of 'text', 'label'"):
         choose({"text": LONG, "label": list("aabb")}, label_column=asked)
+
+
+def test_texts_are_not_their_own_labels():
+    with pytest.raises(ConfigError, match="--text-column and --label-column name the same column"):
+        choose({"a": LONG, "b": list("xyxy")}, text_column="a", label_column="1")
+    assert choose({"a": LONG, "b": list("xyxy")}, labelled=False, text_column="a", label_column="a")

@@ -93,6 +93,8 @@ def test_chosen_columns(write):
     assert data.items[0] == Pair("two b", "one a", "x1", 2)
     partner = read_pairs(write("b.csv", text), PairOptions(second_column="b", label_column="c"))
     assert partner.items[0] == Pair("one a", "two b", "p", 2)
+    with pytest.raises(ConfigError, match="--first-column and --second-column name the same column"):
+        read_pairs(write("c.csv", text), PairOptions(first_column="a", second_column="2"))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
 from headwise.data.source import Record, Source
+from headwise.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
 
     Raises:
         DataError: HW111 (no such column), HW131 (cannot be guessed).
+        ConfigError: Text and label are to be the same column.
     """
     options = source.options
     columns = columns_of(sample)
@@ -68,6 +70,7 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
         text = columns[find_column(options.text_column, names, source, "--text-column")]
     if options.label_column and labelled:
         label = columns[find_column(options.label_column, names, source, "--label-column")]
+    check_apart(text_column=text and text.name, label_column=label and label.name)
     guessed = []
     if text is None:
         text = _text_column([c for c in columns if c is not label])
@@ -104,6 +107,22 @@ def choose_text(sample: Sequence[Record], source: Source, *, without: Sequence[s
         raise unsure("the text column", "--text-column", columns, source)
     source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
     return text.name
+
+
+def check_apart(**columns: object) -> None:
+    """Check that no column was asked for under two names.
+
+    Args:
+        columns: What was asked for, by the names of the options; None for nothing.
+
+    Raises:
+        ConfigError: Two are the same.
+    """
+    known: dict[object, str] = {}
+    for option, column in columns.items():
+        if column is not None and (other := known.setdefault(column, option)) != option:
+            flags = (f"--{name.replace('_', '-')}" for name in (other, option))
+            raise ConfigError(f"{' and '.join(flags)} name the same column; each needs its own")
 
 
 def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> int:

@@ -6,7 +6,7 @@ Code: HW285, if they cannot be guessed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwise.data.columns import Column, columns_of, find_column, unsure
+from headwise.data.columns import Column, check_apart, columns_of, find_column, unsure
 from headwise.data.errors import DataError
 from headwise.data.names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
 from headwise.data.pair import PairOptions
@@ -37,6 +37,7 @@ def choose_pair_columns(
 
     Raises:
         DataError: HW111 (no such column), HW285 (cannot be guessed).
+        ConfigError: Two are to be the same column.
     """
     columns = columns_of(sample)
     names = [column.name for column in columns]
@@ -52,6 +53,7 @@ def choose_pair_columns(
         if labelled:
             raise
         label = None
+    check_apart(first_column=first, second_column=second, label_column=label)
     guessed = []
     if first is None or second is None:
         texts = _texts([column for column in columns if column.name != label])

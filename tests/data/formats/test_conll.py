@@ -3,6 +3,7 @@ import pytest
 from headwise.data.formats.conll import choose_token_columns, read_sentences, split_row
 from headwise.data.source import Source
 from headwise.data.tag_options import TagOptions
+from headwise.errors import ConfigError
 
 CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-INTJ O"
 
@@ -42,6 +43,11 @@ def test_tokens_are_not_looked_for_in_the_column_of_the_tags():
     assert tokens(text, tag_column="1")[0] == [("the", "DT"), ("dog", "NN")]
     assert tokens("1 DT the\n2 NN dog", tag_column="2")[0] == [("1", "DT"), ("2", "NN")]
     assert tokens("form tag\nthe DT\ndog NN", tag_column="form")[0] == [("DT", "the"), ("NN", "dog")]
+
+
+def test_tokens_and_tags_are_in_two_columns():
+    with pytest.raises(ConfigError, match="--token-column and --tag-column name the same column"):
+        read("DT the\nNN dog", token_column="1", tag_column="1")
 
 
 def test_line_ends_and_spaces_do_not_matter():

@@ -1,6 +1,9 @@
+import pytest
+
 from headwise.data.formats.label_text import read_records
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source
+from headwise.errors import ConfigError
 
 
 def records(text, **options):
@@ -24,6 +27,11 @@ def test_else_a_space_separates():
 def test_another_separator():
     assert records("pos|a good|film\n", delimiter="|") == [(1, "pos", "a good|film")]
     assert records("a b\tc", delimiter="\\t") == [(1, "a b", "c")]
+
+
+def test_no_separator_at_all():
+    with pytest.raises(ConfigError, match="delimiter ''"):
+        records("a b", delimiter="")
 
 
 def test_a_line_without_separator_is_located(fails):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from headwise.data.circles import circle, shown_circle
-from headwise.data.columns import find_column
+from headwise.data.columns import check_apart, find_column
 from headwise.data.errors import DataError
 from headwise.data.files import Line, without_returns
 from headwise.data.formats.shares import recurring, share
@@ -112,6 +112,7 @@ def choose_token_columns(
 
     Raises:
         DataError: HW103, HW111, HW112, HW251 (a single column), HW254.
+        ConfigError: Tokens and tags are to be the same column.
     """
     blocks, tabs = sample_blocks(head)
     names, header = _names(blocks, source) if blocks else ((), 0)
@@ -138,6 +139,7 @@ def choose_token_columns(
             raise
         tag = None
     token = _chosen(options.token_column, names, source, "--token-column")
+    check_apart(token_column=token, tag_column=tag)
     if token is None:
         left = [i for i in range(width) if i not in (tag, head_column)] or [0]
         usual = [i for i in left if normal_name(names[i]) in TOKEN_NAMES]

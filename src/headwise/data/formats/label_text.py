@@ -8,6 +8,7 @@ from headwise.data.formats.header import has_header
 from headwise.data.formats.shares import recurring
 from headwise.data.options import DEFAULT
 from headwise.data.source import Record, Source, look_ahead
+from headwise.errors import ConfigError
 
 _NUMBER = re.compile(r"-?\d+ ")
 
@@ -35,6 +36,8 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         tabs = all("\t" in text for _, text in head if text.strip())
         separator = "\t" if tabs else " "
     separator = separator.replace("\\t", "\t")
+    if not separator:
+        raise ConfigError("delimiter ''; expected what stands between label and text, such as '\\t'")
     for number, text in without_returns(lines):
         if not text.strip(" "):
             source.blank += 1
