@@ -13,6 +13,13 @@ from headwise.data.kinds import infer_task
         ("a.jsonl", '{"sentence1": "a b", "sentence2": "c d", "gold_label": "-"}\n' * 3, "pair"),
         ("a.csv", "title,text,label\na b,c d,1\ne f,g h,0\n", None),
         ("a.csv", "text,label\na b,1\ne f,0\n", None),
+        ("a.csv", "text,score\na b,1.5\nc d,2\ne f,3\ng h,\n", "regress"),
+        ("a.csv", "text,rating\n" + "a b,1.0\nc d,2.0\ne f,5.0\n" * 3, None),  # stars
+        ("a.csv", "text,label\n" + "".join(f"a b,{n}\n" for n in range(77)) * 3, None),  # numbered classes
+        ("a.csv", "text,score\n" + "".join(f"a b,{n}\n" for n in range(77)), "regress"),
+        ("a.csv", "text,label\n" + "".join(f"a b,1{n}5\n" for n in range(19)), None),  # too few to say
+        ("a.csv", "text,cm\na b,1.5\nc d,2\ne f,3\n", None),
+        ("a.csv", "text,label,confidence\na b,x,0.5\nc d,y,0.7\ne f,x,0.6\n", None),
         ("a.csv", "premise,hypothesis\na b,c d\ne f,g h\n", None),  # nothing to learn
         ("a.txt", "just some text\nand more\n", None),
         ("a.csv", "", None),
@@ -29,5 +36,7 @@ def test_what_the_user_says(tmp_path):
     assert infer_task(path, {"first_column": "title", "second_column": "body"})[0] == "pair"
     (tmp_path / "b.csv").write_text("premise,hypothesis,label\na b,c d,yes\ne f,g h,no\n")
     assert infer_task(str(tmp_path / "b.csv"), {"text_column": "premise"})[0] == "classify"
+    (tmp_path / "c.csv").write_text("text,cm,label\na b,1.5,x\ne f,1.7,y\ng h,1,y\n")
+    assert infer_task(str(tmp_path / "c.csv"), {"label_column": "cm"})[0] == "regress"
     assert infer_task(str(tmp_path / "none.csv"), {}) == ("classify", "")
     assert infer_task(str(tmp_path / "b.csv"), {"format": "columns"})[0] == "tag"

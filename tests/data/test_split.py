@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from headwise.data import Example, split_examples
 from headwise.data.duplicates import normal_text
+from headwise.data.errors import DataError
 from headwise.data.split import fold_items
 from headwise.errors import ConfigError
 
@@ -16,6 +17,12 @@ def examples(*pairs):
 
 def numbered(**classes):
     return examples(*((f"{c} {i}", c) for c, n in classes.items() for i in range(n)))
+
+
+def test_labels_that_are_nearly_all_different_are_no_labels():
+    prices = [Example(f"a {n}", f"{n},5") for n in range(30)]
+    with pytest.raises(DataError, match=r"HW141.*most labels occur once: .*--task regress"):
+        split_examples(prices, dev=0.2)
 
 
 def test_sizes_and_shares_by_class():

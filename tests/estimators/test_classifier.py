@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from headwise import HeadwiseError, TextClassifier
 from headwise.cli import main
+from headwise.estimators import base
 from headwise.train.classification import ClassificationObjective
 
 BASED = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
@@ -149,12 +150,16 @@ def test_given_dev_texts(fitted):
         tiny().fit(X, Y, dev=(["a"], ["strange"]))
 
 
+def test_a_table_of_one_column_is_one_of_texts():
+    assert base.texts_of(np.array([["good"], ["bad"]], dtype=object)) == ["good", "bad"]
+
+
 @pytest.mark.parametrize(
     ("texts", "labels", "error", "message"),
     [
         ("good", ["good"], TypeError, "X is one text; give a list"),
         ([["good"]], ["good"], TypeError, r"X\[0\] is \['good'\]; expected a text"),
-        (np.array([["good"]]), ["good"], ValueError, "X has 2 dimensions"),
+        (np.array([["good", "bad"]]), ["good"], ValueError, "X has 2 dimensions"),
         (["good", float("nan")], ["good", "bad"], TypeError, r"X\[1\] is nan; expected a text"),
         (["good"], ["good", "bad"], ValueError, "inconsistent numbers of samples"),
         (["good", "bad"], [0.5, 0.7], ValueError, "Unknown label type: continuous"),

@@ -57,3 +57,9 @@ def look_like_scores(labels: Mapping[str, int]) -> bool:
     if len(values) < 3 or None in values:
         return False
     return len(values) > MOST_CLASSES or any(value != int(value) for value in values if value is not None)
+
+
+def look_measured(labels: Mapping[str, int]) -> bool:
+    """The same where many classes may be numbered: some numbers have decimals, or most occur once."""
+    often = sum(labels.values()) > 2 * len(labels)
+    return look_like_scores(labels) and not (often and all(float(label).is_integer() for label in labels))

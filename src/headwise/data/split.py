@@ -90,12 +90,15 @@ def split_items(
     classes = _classes(keys, strata, seed)
     groups = [group for own in classes.values() for group in own]
     free = sum(len(group.indices) for own in classes.values() for group in own[1:])
+    advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
+    if len(items) < 2 * len(classes):
+        advice = "most labels occur once: name another --label-column, or say --task regress of numbers"
     rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
         "HW141",
         f"{nouns.count(len(items))} ({len(groups)} distinct) are too few for dev={dev}, test={test}",
         expected=f"at least one {nouns.one} in each part, and one of each class for training",
-        advice=f"add {nouns.many}, ask for smaller parts, or give the parts as files",
+        advice=advice,
         path=path,
     )
     if rounded_to_none or not groups or sum(wanted.values()) > free:

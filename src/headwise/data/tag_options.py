@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees"]
+TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class TagOptions:
 
     tag_column: str | None = None
     """The column of the tags: its name, or its number from 1. By default the last one, of CoNLL-U upos
-    (others are xpos, deprel and feats), of CoNLL-2012 ner (the other is pos)."""
+    (others are xpos, deprel and feats), of CoNLL-2012 ner (the other is pos); in JSON the list of
+    tags."""
 
     token_column: str | None = None
     """The column of the tokens: its name, or its number from 1; the first by default."""

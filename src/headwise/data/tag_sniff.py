@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from headwise.data.compression import plain_name
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees
 from headwise.data.tag_options import TaggedFormat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
@@ -17,6 +17,7 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "conll2012": conll2012.recognise,
     "trees": trees.recognise,
     "slash": slashed.recognise,
+    "lists": token_lists.recognise,
     "columns": conll.recognise,
 }
 """What recognises each format in the first lines, in the order in which they are asked."""
@@ -51,7 +52,7 @@ def guess_tagged_format(path: str, head: Sequence[Line]) -> tuple[TaggedFormat, 
         "HW259",
         "no tagged sentences were recognised in the first lines",
         expected="lines such as 'token<TAB>tag' with a blank line after each sentence",
-        advice="give --format columns, conllu, conll2012, slash or trees",
+        advice="give --format columns, conllu, conll2012, slash, trees or lists",
         path=path,
     )
 

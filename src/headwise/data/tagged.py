@@ -1,4 +1,5 @@
-"""Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees."""
+"""Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees,
+lists in JSON."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +13,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees
 from headwise.data.formats.tag_columns import tag_column
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
@@ -164,6 +165,8 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         form, reason = guess_tagged_format(source.path, head)
         source.notes.append(f"format {form} guessed {reason} - override with --format")
     unused = {"token": options.token_column, "head": options.head_column} if form != "columns" else {}
+    if form == "lists":
+        unused.pop("token")
     if form in ("slash", "trees"):
         unused["tag"] = options.tag_column
     if given := next((name for name, asked in unused.items() if asked), None):
@@ -186,6 +189,11 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         tag, others = _named_columns(conll2012.COLUMNS, "CoNLL-2012", options, source)
         read = partial(conll2012.read_sentences, column=tag)
         return _Plan(form, TagColumns("word", tag, None, others), read)
+    if form == "lists":
+        token, tag = options.token_column, options.tag_column
+        token, tag, others = token_lists.choose_lists(head, source, token, tag, labelled=labelled)
+        read = partial(token_lists.read_sentences, token=token, tag=tag, others=others, labelled=labelled)
+        return _Plan(form, TagColumns(token, tag, None, others), read)
     columns = TagColumns("word", "tag")
     if form == "slash":
         spread = slashed.is_spread([text for _, text in head])

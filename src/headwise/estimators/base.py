@@ -202,6 +202,8 @@ def texts_of(X: Any) -> list[str]:
     """
     if isinstance(X, str):
         raise TypeError("X is one text; give a list of texts")
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:  # a DataFrame, or what resampling makes of a list
+        X = np.asarray(X, dtype=object)[:, 0]
     if getattr(X, "ndim", 1) != 1:
         raise ValueError(f"X has {X.ndim} dimensions; expected a list or one column of texts")
     texts: Sequence[Any] = list(X)

@@ -23,7 +23,7 @@ from headwise.data.tag_options import DEFAULT, TagOptions
 from headwise.data.tag_sniff import looks_tagged
 from headwise.data.tagged import TaggedData, read_tagged
 
-FORMATS = {"columns", "conllu", "conll2012", "slash", "trees"}
+FORMATS = {"columns", "conllu", "conll2012", "slash", "trees", "lists"}
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")
 

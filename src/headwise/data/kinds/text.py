@@ -1,23 +1,28 @@
 """Texts, each with a label, a set of labels or a number."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from headwise.config import from_dict
-from headwise.data.answers import LABEL, Answer, Label, LabelSet
+from headwise.data.answers import LABEL, Answer, Label, LabelSet, Number
+from headwise.data.columns import names_in
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
+from headwise.data.formats.jsonl import as_text
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import LISTS, choose_label_set_columns, separator_of
+from headwise.data.names import LABEL_NAMES, names_pairs, rank
 from headwise.data.nouns import TEXTS, Nouns
+from headwise.data.numbers import look_measured
 from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
 from headwise.data.read import open_records, read_examples, read_rows
 from headwise.data.rows import Rows
@@ -96,12 +101,13 @@ class TextKind(Kind[Example]):
         return "a separator of labels is given" if self.sets and "label_separator" in reading else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
-        if not self.sets:
+        looks = _holds_sets if self.sets else _holds_numbers if isinstance(self.answer, Number) else None
+        if looks is None or {"first_column", "second_column", "probability_columns"} & set(reading):
             return None
-        known = LabelSetOptions.__dataclass_fields__
+        known = self.options.__dataclass_fields__
         asked = {name: value for name, value in reading.items() if name in known}
         try:
-            return _holds_sets(head, from_dict(LabelSetOptions, asked))
+            return looks(head, from_dict(self.options, asked))
         except (DataError, ConfigError):
             return None  # whoever reads the file says what is wrong with it
 
@@ -113,6 +119,25 @@ def _soft_fields(item: Example) -> Iterable[str]:
         yield json.dumps([item.shares.labels, values])
     if item.weight != 1:
         yield f"{item.weight:.6g}"
+
+
+def _holds_numbers(head: Head, options: Any) -> str | None:
+    """Why a file is taken for one of texts with numbers: those of a column that is asked for, or has a
+    usual name for labels.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    form, columns, records = open_records(head.source(options), labelled=bool(options.label_column))
+    label = columns.label
+    if label is None or form not in ("csv", "tsv", "jsonl"):
+        return None
+    sample, _ = look_ahead(records)
+    if names_pairs(names_in(sample)) or not (options.label_column or rank(label, LABEL_NAMES) is not None):
+        return None
+    labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
+    labels.pop("", None)
+    return f"the column {label!r} holds measured numbers" if look_measured(labels) else None
 
 
 def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:

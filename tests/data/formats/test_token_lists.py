@@ -1,0 +1,71 @@
+"""Sentences as lists in JSON."""
+
+import json
+
+import pytest
+
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.tag_options import TagOptions
+from headwise.data.tagged import read_tagged
+
+ROWS = [
+    {"id": "0", "tokens": ["Tom", "ran"], "pos_tags": [3, 7], "ner_tags": ["B-PER", "O"]},
+    {"id": "1", "tokens": [], "pos_tags": [], "ner_tags": []},
+    {"id": "2", "tokens": ["He"], "pos_tags": [5], "ner_tags": ["O"]},
+]
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("text", [lines(ROWS), json.dumps(ROWS, indent=1)])
+def test_lists_of_tokens_and_tags(write, text):
+    path = write("a.json", text)
+    assert infer_task(path, {}) == ("tag", "the lists 'tokens' and 'ner_tags'")
+    data = read_tagged(path)
+    assert [(own.tokens, own.tags) for own in data.items] == [
+        (("Tom", "ran"), ("B-PER", "O")),
+        (("He",), ("O",)),
+    ]
+    assert data.items[0].columns == {"pos_tags": ("3", "7")}
+    assert (data.format, data.columns.token, data.entities) == ("lists", "tokens", {"PER": 1})
+    assert "tags are those of the list 'ner_tags' - override with --tag-column" in data.notes
+    assert read_tagged(path, TagOptions(tag_column="pos_tags")).tags == {"3": 1, "5": 1, "7": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "where"),
+    [
+        ({"tokens": ["a", "b"], "ner_tags": ["O"]}, ("HW251", 4, None)),
+        ({"tokens": ["a"], "ner_tags": [None]}, ("HW251", 4, None)),
+        ({"tokens": "a b", "ner_tags": ["O", "O"]}, ("HW118", 4, None)),
+        ({"tokens": ["a", 1], "ner_tags": ["O", "O"]}, ("HW118", 4, None)),
+    ],
+)
+def test_lists_that_do_not_fit(write, fails, row, where):
+    path = write("a.jsonl", lines([*ROWS, row]))
+    assert fails(read_tagged, path, TagOptions(format="lists", tag_column="ner_tags")) == where
+    problems = []
+    options = TagOptions(format="lists", tag_column="ner_tags")
+    assert len(read_tagged(path, options, problems.append).items) == 2
+    assert len(problems) == 1
+
+
+def test_lists_without_tags_are_predicted_and_texts_stay_texts(write):
+    bare = write("a.jsonl", lines([{"words": ["Tom", "ran"]}]))
+    rows = KINDS["tag"].rows(bare, TagOptions(format="lists"))
+    assert [row.item.tokens for row in rows] == [("Tom", "ran")]
+    said = lines(
+        [{"text": "Tom ran", "words": ["Tom", "ran"], "tags": ["B", "O"]}]
+    )  # as headwise predict writes
+    assert infer_task(write("b.jsonl", said), {})[0] != "tag"
+
+
+def test_names_that_are_not_there(write, fails):
+    path = write("a.jsonl", lines(ROWS))
+    assert fails(read_tagged, path, TagOptions(format="lists", tag_column="tag")) == ("HW111", None, None)
+    assert fails(read_tagged, path, TagOptions(format="lists", token_column="w")) == ("HW111", None, None)
+    assert (
+        fails(read_tagged, write("b.jsonl", '{"tokens": ["a"]}'), TagOptions(format="lists"))[0] == "HW111"
+    )
