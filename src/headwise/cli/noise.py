@@ -78,5 +78,10 @@ def noise(
         names, text = (visible(own.label), visible(own.suggested)), visible(excerpt(own.text, _EXCERPT))
         table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], text + twin)
     console().print(table)
-    console().print(f"{len(found):,} labels are likely to be wrong.")
+    surer = sum(own.probability > own.given_probability for own in found)
+    are = "label is" if len(found) == 1 else "labels are"
+    of_these = (
+        f"; in {surer:,} of these places another is the more probable one" if surer < len(found) else ""
+    )
+    console().print(f"{len(found):,} {are} likely to be wrong{of_these}.")
     return 0

@@ -95,7 +95,8 @@ class Predictor(ABC):
         rate, unknown = self.items / max(seconds, 1e-9), self.unknown / max(self.words, 1)
         words = f"; {100 * unknown:.1f} % of their words are unknown" if self.words else ""
         many = self.nouns.many
-        first = f"{self.items:,} {many} predicted in {seconds:,.1f} s ({rate:,.0f} {many}/s){words}"
+        counted = self.nouns.count(self.items)
+        first = f"{counted} predicted in {seconds:,.1f} s ({rate:,.0f} {many}/s){words}"
         remarks = [Remark(text) for text in (first, *self.counted())]
         if self.cut:
             remarks.append(

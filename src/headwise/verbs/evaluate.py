@@ -1,6 +1,6 @@
 """Score a model on a file with the true answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,19 +114,36 @@ def evaluate_file(
     mistakes = task.mistakes(model, data, evaluation, errors)
     sha256 = kind.fingerprint(data.items).sha256
     scores = evaluation.to_json()
-    known = remembered(kind, info["data"].get("seen"), data.items)
-    seen = {number for number, own in enumerate(known) if own}
+    known, unseen = of_training(task, model, info, data.items)
     remarks = [
-        *(_seen(info, sha256, kind.nouns.many) or _known(len(seen), len(known), kind.nouns.many)),
+        *known,
         *_unknown(scores),
         *on_labels(task.sheet(scores), scores),
     ]
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
-    unseen = on_unseen(task, model, data.items, seen)
     sure = None if least is None else _answered(task, model, data.items, evaluation, least)
     return Judgement(task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure)
+
+
+def of_training(
+    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+) -> tuple[list[Remark], Rival | None]:
+    """What there is to say where a model is judged on items that it was made of, and the model on the others.
+
+    Args:
+        task: What the model does.
+        model: The model.
+        info: What its folder says of it.
+        items: Those with their true answers.
+    """
+    kind = task.kind_for(model.config)
+    sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
+    known = remembered(kind, info["data"].get("seen"), items)
+    seen = {number for number, own in enumerate(known) if own}
+    remarks = _seen(info, sha256, many) or _known(len(seen), len(known), many)
+    return remarks, on_unseen(task, model, items, seen)
 
 
 def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from headwise.report.explanation import Explanation
 from headwise.report.heatmap import heat_maps
 from headwise.report.mistakes import Mistake
 from headwise.report.reach import reach_table
-from headwise.report.remarks import compare_with, on_labels
+from headwise.report.remarks import Remark, compare_with, on_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import lookup
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
+from headwise.verbs.evaluate import of_training
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
 from headwise.verbs.train import Outcome
@@ -47,6 +48,8 @@ class Judged:
         evaluation: As the task judges.
         seconds: How long that took; 0 where that is not known.
         part: "test " where they are only that part of the file.
+        told: What there is to say of items that the model was made of.
+        unseen: The model on the others.
     """
 
     path: str
@@ -54,6 +57,8 @@ class Judged:
     evaluation: Any
     seconds: float
     part: str = ""
+    told: Sequence[Remark] = ()
+    unseen: Rival | None = None
 
 
 def report_file(
@@ -85,6 +90,8 @@ def report_file(
     if data is not None:
         read = read_answers(task, model, folder, data, None, reading, listener)
         judged = judge(task, model, read.items, str(data))
+        told, unseen = of_training(task, model, info, read.items)
+        judged = replace(judged, told=told, unseen=unseen)
         sha256 = task.kind_for(model.config).fingerprint(read.items).sha256
         if lookup(info, "data.test.sha256") != sha256:
             info = {**info, "metrics": {}}  # the baseline was not on this file
@@ -129,9 +136,12 @@ def report_model(
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
         scores, on = metrics.get(part) or {}, f"the {part} {many} of the training"
+    if judged is not None and judged.unseen is not None:
+        named.setdefault("unseen", judged.unseen)
     sheet = task.sheet(scores)
     compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
-    remarks = [*on_labels(sheet, scores), *([compared] if compared else [])]
+    told = () if judged is None else judged.told
+    remarks = [*told, *on_labels(sheet, scores), *([compared] if compared else [])]
     own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
     history = info["training"].get("history")
     return document(

@@ -22,6 +22,12 @@ def test_a_page(call, own, sizes, tmp_path):
     assert call("report", own.model, "--output", plain, "--overwrite")[0] == 0
 
 
+def test_a_page_of_training_texts_says_so(call, trained_of, tmp_path):
+    own, page = trained_of("classify"), tmp_path / "known.html"
+    assert call("report", own.model, "--data", own.train, "--output", page)[0] == 0
+    assert "these scores say nothing of new ones" in page.read_text()
+
+
 def test_after_a_training(call, trained_of, tmp_path):
     own, page = trained_of("classify"), tmp_path / "trained.html"
     code, _, err = call(*own.training(tmp_path / "again"), "--report", page)
