@@ -130,7 +130,7 @@ def evaluate_file(
 def of_training(
     task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
 ) -> tuple[list[Remark], Rival | None]:
-    """What there is to say where a model is judged on items that it was made of, and the model on the others.
+    """What there is to say of items that a model was made of, and the model judged on the others.
 
     Args:
         task: What the model does.
