@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from headwise.linear.leading import leading
 from headwise.train.probe import _LENGTH, STRENGTHS, fit_number_probe, fit_probe
 
 
@@ -18,13 +19,13 @@ def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
     rows, targets = texts(300, classes, 2.0)
     weights, bias = fit_probe(rows, targets, classes)
     found = rows @ weights.T + bias
-    gaps = []
+    gaps, turned = [], rows @ leading(rows) * _LENGTH
     for strength in STRENGTHS:
         # Of two labels scikit-learn has one column of weights, we have two of half the size.
         model = LogisticRegression(C=strength * (2 if classes == 2 else 1), max_iter=1000, tol=1e-8).fit(
-            rows * _LENGTH, targets
+            turned, targets
         )
-        logits = model.decision_function(rows * _LENGTH)
+        logits = model.decision_function(turned)
         expected = np.stack([-logits, logits], axis=1) / 2 if classes == 2 else logits
         centred = found - found.mean(axis=1, keepdims=True)
         gaps.append(np.abs(centred - (expected - expected.mean(axis=1, keepdims=True))).max())

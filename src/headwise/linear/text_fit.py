@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from headwise.linear.leading import leading
 from headwise.linear.mixture import fit_mixture
 from headwise.linear.solver import Floats, Machine, Rows, solve
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
@@ -125,7 +126,8 @@ def fit_linear(
     found = found[:judged]
     factor = np.float32(data.calibration(found, np.arange(judged))[0] if len(parts) > 1 else 1)
     machine = data.fit(settings, np.arange(len(texts)), seed)
-    scaled = Machine(machine.weights * factor, machine.dense * factor, machine.bias * factor)
+    of_vectors = data.leading @ machine.dense if settings.dense else machine.dense
+    scaled = Machine(machine.weights * factor, of_vectors * factor, machine.bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     model = LinearModel(blocks, scaled, classes, tokenizer, scale)
@@ -143,8 +145,9 @@ class _Data:
 
     Attributes:
         blocks: Vocabulary and features of each block.
-        dense: Vectors of length 1 about the mean, `[texts, size]`; the size may be 0.
+        dense: Vectors of length 1 about the mean, times `leading`, `[texts, size]`; the size may be 0.
         mean: Of the vectors as given.
+        leading: What makes their large directions count for more (see `headwise.linear.leading`).
         soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
         hard: Numbers of the (likeliest) labels; of label sets, of one of them.
         sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
@@ -157,6 +160,7 @@ class _Data:
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]]
     dense: Floats
     mean: Floats
+    leading: Floats
     soft: Floats | None
     hard: NDArray[np.int64]
     sets: NDArray[np.bool_] | None
@@ -270,11 +274,14 @@ def _data(
     size = 0 if dense is None else np.asarray(dense).shape[1]
     mean = np.zeros(size, dtype=np.float32)
     vectors = np.zeros((len(texts), size), dtype=np.float32)
+    turn = np.eye(size, dtype=np.float32)
     if dense is not None and len(texts):
         mean = np.asarray(dense, dtype=np.float64).mean(axis=0).astype(np.float32)
         vectors = DenseScale(mean, 1.0)(dense)
+        turn = leading(vectors)
+        vectors = np.asarray(vectors @ turn, dtype=np.float32)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
-    return _Data(blocks, vectors, mean, soft, hard, sets, *weights, classes, most)
+    return _Data(blocks, vectors, mean, turn, soft, hard, sets, *weights, classes, most)
 
 
 def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:

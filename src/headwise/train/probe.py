@@ -1,7 +1,8 @@
 """The probe: what the vectors of a base say of answers by themselves, before anything else is trained.
 
 Logistic regression on the vectors of the texts (of numbers: ridge regression), its strength chosen by
-cross-validation of training texts. A network that begins there, with the rest of it silent, keeps what the
+cross-validation of training texts, on which large directions of the vectors count for more
+(`headwise.linear.leading`). A network that begins there, with the rest of it silent, keeps what the
 base knows (linear probing, then fine-tuning; Kumar, Raghunathan, Jones, Ma, Liang; ICLR 2022).
 """
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 from threadpoolctl import threadpool_limits
 
+from headwise.linear.leading import leading
 from headwise.linear.text_fit import MOST_CELLS
 
 Floats = NDArray[np.float32]
@@ -54,7 +56,8 @@ def fit_probe(
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
     """
-    rows = vectors.astype(np.float32) * np.float32(_LENGTH)
+    turn: Floats = leading(vectors) * np.float32(_LENGTH)
+    rows = np.asarray(vectors @ turn, dtype=np.float32)
     wanted = (
         np.asarray(targets, dtype=np.float32)
         if targets.ndim == 2
@@ -82,7 +85,7 @@ def fit_probe(
                 break
             best, least, start = strength, loss, found[0]
     solved = problem.solve(best, start)
-    return solved[:-1].T * np.float32(_LENGTH), solved[-1]
+    return (turn @ solved[:-1]).T, solved[-1]
 
 
 def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -93,8 +96,9 @@ def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarr
     """
     from sklearn.linear_model import RidgeCV  # slow to load, and predictions do without
 
-    found = RidgeCV(alphas=RIDGES).fit(vectors.astype(np.float64), targets.astype(np.float64))
-    weights, bias = np.asarray(found.coef_), np.asarray([found.intercept_])
+    turn = leading(vectors).astype(np.float64)
+    found = RidgeCV(alphas=RIDGES).fit(vectors @ turn, targets.astype(np.float64))
+    weights, bias = turn @ np.asarray(found.coef_), np.asarray([found.intercept_])
     return weights[None].astype(np.float32), bias.astype(np.float32)
 
 
