@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 
 def leading(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The square root of the covariance of some vectors, so scaled that they keep their mean squared distance
-    from their mean; the identity where they do not differ.
+    """The square root of the covariance of some vectors, so scaled that they keep their mean squared
+    distance from their mean; the identity where they do not differ.
 
     Args:
         vectors: `[texts, size]`.
