@@ -1,6 +1,7 @@
 """Texts that two parts have in common, nearly too."""
 
 import random
+from dataclasses import replace
 
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
@@ -43,6 +44,8 @@ def test_nearly_the_same_texts():
         "total": 8,
     }
     assert "1 of 8 test texts are training texts too, and 4 more nearly (62.5 %)" in found.told(KIND.nouns)
+    nearly = replace(found, items=0)
+    assert "4 of 8 test texts are training texts but for a few words (50.0 %)" in nearly.told(KIND.nouns)
 
 
 def test_near_texts_are_found_and_others_are_not():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headwise.data import Example, ReadOptions, read_examples, read_rows
 from headwise.data.answers import check_known
 from headwise.data.columns import Columns
+from headwise.data.options import SoftOptions
 from headwise.errors import ConfigError
 
 
@@ -22,6 +23,15 @@ def test_rows_of_nothing_are_passed_over_where_they_cannot_be_learnt_from(write)
     assert [(example.text, example.line) for example in data.items] == [("good one", 2), ("bad one", 4)]
     assert "blank lines passed over: 2" in data.notes
     assert [row.line for row in read_rows(path)] == [2, 3, 4, 5]
+
+
+def test_rows_without_a_label_are_left_out_if_that_is_asked_for(write, fails):
+    path = write("f.csv", "text,label\ngood one,a\nnot yet,\nbad one,b\n")
+    assert fails(read_examples, path, SoftOptions()) == ("HW120", 3, None)
+    data = read_examples(path, SoftOptions(empty_labels="skip"))
+    assert [example.label for example in data.items] == ["a", "b"]
+    assert (data.skipped, "texts without a label left out: 1" in data.notes) == (1, True)
+    assert [row.line for row in read_rows(path, SoftOptions(empty_labels="skip"))] == [2, 3, 4]
 
 
 def test_a_file_in_memory(write):

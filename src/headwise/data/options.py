@@ -86,6 +86,9 @@ class WeightOptions(ReadOptions):
     weight_column: str | None = None
     """The column that says how much a text counts; or none."""
 
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+
     @property
     def names_columns(self) -> bool:
         return super().names_columns or self.weight_column not in (None, "none")

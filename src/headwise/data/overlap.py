@@ -50,9 +50,12 @@ class Overlap:
         """`12 of 40 test texts are training texts too, and 3 more nearly`."""
         names = {"train": "training"}
         one, other = (names.get(name, name) for name in (self.one, self.other))
-        more = f", and {self.near:,} more nearly" if self.near else ""
+        if self.items:
+            found, more = self.items, f"too, and {self.near:,} more nearly" if self.near else "too"
+        else:
+            found, more = self.near, "but for a few words"
         return (
-            f"{self.items:,} of {self.total:,} {other} {nouns.many} are {one} {nouns.many} too{more} "
+            f"{found:,} of {self.total:,} {other} {nouns.many} are {one} {nouns.many} {more} "
             f"({100 * self.share:.1f} %): what is said of {other} {nouns.many} is too good for new ones"
         )
 

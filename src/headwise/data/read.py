@@ -70,10 +70,12 @@ def read_examples(
         examples = [*_with_labels(records, columns, source)]
     if source.neutral:
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
+    if source.bare:
+        source.notes.append(f"texts without a label left out: {source.bare:,}")
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
     empty = sum(not example.text.strip() for example in examples)
-    found = (tuple(source.notes), empty, source.neutral, tuple(source.findings))
+    found = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
     return Dataset(examples, source.path, form, columns, *found)
 
 
@@ -245,7 +247,10 @@ def label_of(record: Record, name: str, source: Source) -> str | None:
     elif label:
         found = f"the label {label[:40]} is a JSON array or object"
         source.refuse("HW121", found, record.line, expected="one label")
+    elif getattr(source.options, "empty_labels", "stop") == "skip":
+        source.bare += 1
     else:
-        advice = "fill it in or remove the row"
+        other = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
+        advice = f"fill it in or remove the row{other}"
         source.refuse("HW120", "an empty label", record.line, advice=advice)
     return None

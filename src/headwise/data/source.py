@@ -32,6 +32,8 @@ class Source:
     notes: list[str] = field(default_factory=list)
     neutral: int = 0
     """Sentiment trees (or phrases) left out because their label is neutral."""
+    bare: int = 0
+    """Records left out because their label is empty."""
     blank: int = 0
     """Blank lines, which are no records."""
     findings: list[Finding] = field(default_factory=list)
