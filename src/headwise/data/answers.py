@@ -235,7 +235,9 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
         f"the label {label!r} does not occur in {where}"
         + (f" (nor do those of {others:,} more)" if others else ""),
         expected=f"one of {first_few}",
-        advice=f"did you mean {close[0]!r}?" if close else "leave it out, or train on texts with this label",
+        advice=f"did you mean {close[0]!r}?"
+        if close
+        else "leave it out, or train on texts with this label",
         path=data.path,
         line=first.line,
     )
