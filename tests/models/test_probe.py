@@ -104,6 +104,8 @@ def test_the_command(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "1:0.0  2:1.0" in out
     assert (tmp_path / "reach.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert main([*words, "--most", "-1"]) == 2
+    capsys.readouterr()
     assert main([*words, "--json"]) == 0
     heads = json.loads(capsys.readouterr().out)
     assert [head["mean"] for head in heads] == [0.0, 1.0, 0.0, 1.0]

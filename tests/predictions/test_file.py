@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwise.data.options import ReadOptions
 from headwise.data.read import read_rows
 from headwise.data.rows import Row
-from headwise.predictions.file import OutputError, RecordLayout, choose_form, open_output
+from headwise.predictions.file import OutputError, RecordLayout, choose_form, form_of, open_output
 
 PROBABILITIES = np.array([0.123456789, 0.876543211])
 
@@ -38,8 +38,10 @@ def test_standard_output_is_csv():
 
 @pytest.mark.parametrize("name", ["a", "a.txt", "a.gz", "a.csv.zip"])
 def test_unknown_suffix(name):
-    with pytest.raises(OutputError, match=r"HW605.*csv, .tsv or .jsonl"):
+    with pytest.raises(OutputError, match=r"HW605.*csv, .tsv or .jsonl.*, or give --format-out"):
         choose_form(Path(name), None)
+    with pytest.raises(OutputError, match=r"HW605.*csv or .html \(.gz or .xz after it compresses\)$"):
+        form_of(Path(name), {".csv": "csv", ".html": "html"}, "csv")
 
 
 def test_csv():

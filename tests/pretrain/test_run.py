@@ -218,3 +218,8 @@ def test_what_cannot_be_read_twice_is_refused(tmp_path):
 def test_no_teacher_at_all_is_refused(text, tmp_path):
     with pytest.raises(ConfigError, match=r"--context.epochs 0"):
         pretrain_files([text], tmp_path / "base", PretrainConfig(context=ContextConfig(epochs=0)))
+
+
+def test_a_seed_that_is_too_large_is_told():
+    with pytest.raises(ConfigError, match="seed must be"):
+        PretrainConfig(seed=10**12)

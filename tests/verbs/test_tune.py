@@ -98,6 +98,12 @@ def test_no_time(texts, tmp_path):
         tune_file(texts, tmp_path, settings=[SMALL], minutes=0)
 
 
+@pytest.mark.parametrize("number", [{"minutes": float("nan")}, {"minutes": -1.0}, {"seeds": 0}])
+def test_numbers_that_make_no_sense(number, texts, tmp_path):
+    with pytest.raises(ConfigError, match="--seeds"):
+        tune_file(texts, tmp_path, settings=[SMALL], **number)
+
+
 @pytest.mark.parametrize("unit", ["characters", "words"])
 def test_language_models_are_judged_on_the_end_of_the_text(unit, tmp_path):
     file, folder = tmp_path / "plain.txt", tmp_path / "runs"

@@ -61,12 +61,12 @@ def explain(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    from headwise.predictions.file import choose_form, open_output  # with these comes torch
+    from headwise.predictions.file import form_of, open_output  # with these comes torch
     from headwise.verbs.explain import explain_file
     from headwise.verbs.predict import check_output_file
 
     check_file(model, file, "explain")
-    form = "jsonl" if json else choose_form(output, None, _FORMS, "terminal")
+    form = "jsonl" if json else form_of(output, _FORMS, "terminal")
     if output is not None:
         check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()

@@ -10,6 +10,7 @@ from headwise.cli.arguments import Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
+from headwise.errors import ConfigError
 
 
 def probe(
@@ -39,6 +40,8 @@ def probe(
     Raises:
         HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
     """
+    if most < 1:
+        raise ConfigError(f"--most {most}; expected 1 or more")
     # With these comes torch.
     from headwise.config import from_dict
     from headwise.data.kinds import KINDS

@@ -55,12 +55,12 @@ def suggest(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     from headwise.cli.predict import check_file
-    from headwise.predictions.file import choose_form, open_output  # with these comes torch
+    from headwise.predictions.file import form_of, open_output  # with these comes torch
     from headwise.verbs.predict import check_output_file
     from headwise.verbs.suggest import suggest_file
 
     check_file(model, file, "suggest")
-    form = choose_form(output, None, _FORMS, "csv")
+    form = form_of(output, _FORMS, "csv")
     if output is not None:
         check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()

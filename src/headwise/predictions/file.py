@@ -53,17 +53,26 @@ def choose_form(
     forms = list(dict.fromkeys(known.values()))
     if asked is not None and asked not in forms:
         raise ConfigError(f"--format-out {asked}; expected {', '.join(forms)}")
-    if asked or path is None:
-        return asked or usual
+    return asked or form_of(path, known, usual, advice=", or give --format-out")
+
+
+def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: str = "") -> str:
+    """The same where no format can be asked for; `advice` says what else to do.
+
+    Raises:
+        OutputError: HW605, the suffix is not known.
+    """
+    if path is None:
+        return usual
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     if suffixes and suffixes[-1] in known:
         return known[suffixes[-1]]
-    names = [f".{form}" for form in forms]
+    names = [f".{form}" for form in dict.fromkeys(known.values())]
     raise OutputError(
         f"{path}: the format of the predictions is not known; name the file {', '.join(names[:-1])} or "
-        f"{names[-1]} (.gz or .xz after it compresses), or give --format-out",
+        f"{names[-1]} (.gz or .xz after it compresses){advice}",
         code="HW605",
     )
 

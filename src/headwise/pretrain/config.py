@@ -117,7 +117,8 @@ class PretrainConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "words", "size", "subwords", "rarest", low=1)
-        check_range(self, "passages", "seed", low=0)
+        check_range(self, "passages", low=0)
+        check_range(self, "seed", low=0, high=2**32)  # the learning makes larger ones of it
         check_range(self, "longest", low=5)
         get_tokenizer(self.tokenizer)
 

@@ -153,9 +153,14 @@ def tune_file(
         listener: Is told what happens.
 
     Raises:
-        ConfigError: The priors of such models are not searched, or there is no time at all.
+        ConfigError: The priors of such models are not searched, there is no time at all, or a number makes
+            no sense.
         HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
     """
+    if seeds < 1 or not minutes >= 0:
+        raise ConfigError(
+            f"--seeds {seeds} --minutes {minutes:g}; expected 1 or more trainings, and minutes of 0 or more"
+        )
     layers, _ = with_task(file, settings)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
