@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+_ROWS = 8_192
+
 
 def leading(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """The square root of the covariance of some vectors, so scaled that they keep their mean squared
@@ -22,14 +24,17 @@ def leading(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         A symmetric matrix, `[size, size]`. What a linear model learns of `vectors @ matrix` it says of
         `vectors` with the weights `matrix @ weights`.
     """
-    away = np.asarray(vectors, dtype=np.float64)
-    away = away - away.mean(axis=0) if len(away) else away
+    size = vectors.shape[1]
+    mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)
+    covariance = np.zeros((size, size))
     with threadpool_limits(1, "blas"):  # the same sums on any number of cores
-        covariance = away.T @ away
+        for first in range(0, len(vectors), _ROWS):
+            away = vectors[first : first + _ROWS] - mean
+            covariance += away.T @ away
         values, axes = np.linalg.eigh(covariance)
         values = np.sqrt(np.maximum(values, 0))
         squares = (values**4).sum()
         if not squares > 0:
-            return np.eye(vectors.shape[1], dtype=np.float32)
+            return np.eye(size, dtype=np.float32)
         root = (axes * (values * np.sqrt((values**2).sum() / squares))) @ axes.T
     return root.astype(np.float32)
