@@ -19,6 +19,11 @@ def choose(columns, *, labelled=True, **options):
     ("columns", "text", "label"),
     [
         ({"text": LONG, "label": list("aabb")}, "text", "label"),
+        (
+            {"comment": ["", "see below", " ", ""], "description": LONG, "label": list("aabb")},
+            "description",
+            "label",
+        ),
         ({"Class": list("abcd"), "Review": list("efgh")}, "Review", "Class"),
         ({"title": LONG, "body": list("efgh"), "y": list("abcd")}, "body", "y"),
         ({"1": list("0123"), "2": ["9", "9", "1", "9"], "3": LONG}, "3", "2"),

@@ -33,6 +33,11 @@ class Column:
         return sum(len(value.split()) for value in self.values) / len(self.values)
 
     @property
+    def filled(self) -> bool:
+        """At least half of the cells hold something: remarks that few have made are no texts."""
+        return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
+
+    @property
     def distinct(self) -> int:
         return len(set(self.values))
 
@@ -75,7 +80,8 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
     if text is None:
         text = _text_column([c for c in columns if c is not label])
         if text is None:
-            raise unsure("the text column", "--text-column", columns, source)
+            flags = "--text-column (for pairs of texts --first-column and --second-column)"
+            raise unsure("the text column", flags, columns, source)
         guessed.append(f"text={text.name!r}")
     if label is None and (label := _label_column([c for c in columns if c is not text])):
         guessed.append(f"label={label.name!r}")
@@ -165,6 +171,7 @@ def columns_of(sample: Sequence[Record]) -> list[Column]:
 
 def _text_column(columns: list[Column]) -> Column | None:
     columns = [column for column in columns if column.strings]
+    columns = [column for column in columns if column.filled] or columns
     if named := _by_name(columns, TEXT_NAMES):
         return named
     others = [c for c in columns if rank(c.name, LABEL_NAMES) is None]

@@ -79,3 +79,8 @@ def test_only_some_places_are_shown():
 def test_counts_are_english():
     assert [count(n, "text") for n in (0, 1, 2000)] == ["0 texts", "1 text", "2,000 texts"]
     assert count(2, "class") == "2 classes"
+
+
+def test_of_a_text_that_stands_often_each_answer_is_told_once():
+    found = findings(*(("a good one", "ab"[n % 2]) for n in range(40)))["HW154"]
+    assert found.where == ("f:1 (a), 2 (b), and 38 more",)

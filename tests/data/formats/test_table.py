@@ -31,6 +31,7 @@ WORDS = "this film is far too long"
         ([("text", "a"), ("text", "b")], False),
         ([("a", "b")], False),
         ([("Nr", "Was", ""), ("17", "a", ""), ("", "b", ""), ("", "", "")], True),
+        ([("How satisfied are you with us?", "Why is that so?"), ("9", WORDS), ("3", WORDS + " x")], True),
         ([("Datum", "Kategorie"), ("1.1.2024", "a"), ("", "")], True),
     ],
 )

@@ -72,11 +72,12 @@ def clashes(file: File) -> Iterator[Finding]:
     torn = [own for own in file.repeated if len({frozenset(items[n].labels) for n in own}) > 1]
     if not torn:
         return
-    shown = [
-        f"{file.data.path}:"
-        + ", ".join(f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in own)
-        for own in torn[:SHOWN]
-    ]
+    shown = []
+    for own in torn[:SHOWN]:
+        unlike = {frozenset(items[n].labels): n for n in reversed(own)}  # the first place of each answer
+        first = own if len(own) <= SHOWN else sorted(unlike.values())[:SHOWN]
+        said = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
+        shown.append(f"{file.data.path}:" + ", ".join(some_of(said, len(own))))
     message = f"{file.count(len(torn))} with different labels in different places"
     fix = "decide for one answer each; no model can learn both"
     yield Finding("warning", "HW154", message, some_of(shown, len(torn)), fix)

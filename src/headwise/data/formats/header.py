@@ -25,12 +25,13 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     full = [cell for cell in first if cell.strip()]
     if not below or len(set(full)) < len(full):
         return False
-    return any(
-        (not _is_number(cell) and all(map(_is_number, column)))
-        or (len(cell.split()) <= 2 and _mean_words(column) >= 5)
-        for cell, column in zip(first, columns, strict=True)
-        if cell.strip() and column
-    ) and all(len(cell.split()) <= 3 and not _is_number(cell) for cell in first)
+    if any(map(_is_number, first)):
+        return False
+    pairs = [pair for pair in zip(first, columns, strict=True) if pair[0].strip() and pair[1]]
+    if any(all(map(_is_number, column)) for _, column in pairs):
+        return True
+    short = all(len(cell.split()) <= 3 for cell in first)
+    return short and any(len(cell.split()) <= 2 and _mean_words(column) >= 5 for cell, column in pairs)
 
 
 def _is_number(cell: str) -> bool:
