@@ -70,7 +70,7 @@ class Look:
     error: float = 0.0
 
 
-Reader = Callable[..., tuple[Any, ...]]
+ReadWeights = Callable[..., tuple[Any, ...]]
 """From what a module was given to what it looks at, and what it should give."""
 
 
@@ -93,7 +93,7 @@ def record(encoder: nn.Module) -> Iterator[list[Look]]:
     if not found:
         raise ConfigError(f"{type(encoder).__name__} has no attention whose weights could be shown")
 
-    def watch(name: str, read: Reader, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def watch(name: str, read: ReadWeights, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         new, *rebuilt = read(module, *args, name=name, front=front, **kwargs)
         given = output if isinstance(output, tuple) else (output,)
         rows = [own.values if isinstance(own, Ragged) else own for own in given]
@@ -264,7 +264,7 @@ def _cuts(layout: Layout) -> list[tuple[int, int]]:
     return list(zip(layout.offsets.tolist(), layout.sizes, strict=False))
 
 
-READERS: dict[type, Reader] = {
+READERS: dict[type, ReadWeights] = {
     SelfAttention: _self,
     GraphSelfAttention: _graph,
     MemoryAttention: _memory,

@@ -16,7 +16,7 @@ from headwise.errors import ConfigError
 from headwise.priors.alibi import alibi
 from headwise.priors.base import Prior, Sum
 from headwise.priors.global_tokens import GlobalTokens
-from headwise.priors.spell import Reader
+from headwise.priors.spell import PriorReader
 
 Group = list[tuple[Prior, int]]  # the priors of a layer, each with the number of heads that follow with it
 
@@ -112,7 +112,7 @@ def _groups(text: str | Sequence[str]) -> list[Group]:
                 f"the priors of heads are spelled as texts such as 'window(3)*2', got {text!r}"
             )
         text = "; ".join(text)
-    reader = Reader(text)
+    reader = PriorReader(text)
     groups = [_group(reader)]
     while reader.sign("|"):
         groups.append(_group(reader))
@@ -120,7 +120,7 @@ def _groups(text: str | Sequence[str]) -> list[Group]:
     return groups
 
 
-def _group(reader: Reader) -> Group:
+def _group(reader: PriorReader) -> Group:
     """What stands up to the end of a layer."""
     group: Group = []
     heads = 0
@@ -140,7 +140,7 @@ def _group(reader: Reader) -> Group:
     return group
 
 
-def _alibi(reader: Reader) -> Sequence[Prior]:
+def _alibi(reader: PriorReader) -> Sequence[Prior]:
     start = reader.skip()
     given = reader.arguments("alibi", {"heads": int, "sided": get_type_hints(alibi)["sided"]}, ["heads"])
     if given["heads"] > MOST:

@@ -44,7 +44,7 @@ def parse_prior(text: str) -> Prior:
     Raises:
         ConfigError: The text spells none; says what is wrong at which character.
     """
-    reader = Reader(text)
+    reader = PriorReader(text)
     prior = reader.prior()
     reader.end()
     return prior
@@ -102,7 +102,7 @@ def _kinds(kind: Any) -> tuple[Any, ...]:
     return tuple(option for option in get_args(kind) if option is not NoneType)
 
 
-class Reader:
+class PriorReader:
     """Reads priors from a text, from left to right.
 
     Args:

@@ -17,7 +17,7 @@ from headwise.features.pretrained.config import PretrainedConfig
 from headwise.features.pretrained.errors import PretrainedError
 from headwise.features.pretrained.hub import load
 from headwise.features.pretrained.pieces import Pieces
-from headwise.features.pretrained.reader import Reader
+from headwise.features.pretrained.reader import StateReader
 from headwise.features.pretrained.rebuild import build, describe
 from headwise.features.pretrained.source import Pretrained
 from headwise.ragged import Layout, Ragged
@@ -58,7 +58,7 @@ class PretrainedEmbedding(nn.Module):
         depth = settings.num_hidden_layers
         if config.layers and config.layers[-1] > depth:
             raise ConfigError(f"layers: the encoder has {depth} layers, not {config.layers[-1]}")
-        self._reader = Reader(
+        self._reader = StateReader(
             prefix=source.tokenizer.prefix,
             suffix=source.tokenizer.suffix,
             room=_room(source, config),
@@ -216,7 +216,7 @@ class PretrainedEmbedding(nn.Module):
         return [text if isinstance(text, Pieces) else next(made) for text in tokens]
 
     def _read(self, texts: Sequence[Pieces]) -> tuple[Tensor, Tensor]:
-        """See `Reader.read`."""
+        """See `StateReader.read`."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and bool(self._trained)):
             return self._reader.read(self.encoder, texts)
 

@@ -1,4 +1,4 @@
-"""Reader: from the pieces of texts to states of their words."""
+"""StateReader: from the pieces of texts to states of their words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from headwise.ragged import Ragged
 
 
 @dataclass(frozen=True)
-class Reader:
+class StateReader:
     """How an encoder reads texts.
 
     Attributes:
