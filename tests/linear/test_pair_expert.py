@@ -3,10 +3,11 @@
 from functools import partial
 
 import numpy as np
+import pytest
 
 from headwise.features.ngrams import NgramVocabulary
 from headwise.linear.expert import fit_linear_expert
-from headwise.linear.pair_expert import NUMBERS, PairExpert, overlap, pair_features
+from headwise.linear.pair_expert import NUMBERS, PairExpert, compared_vectors, overlap, pair_features
 
 
 def numbers(*texts: list[int]) -> list[np.ndarray]:
@@ -59,3 +60,27 @@ def test_it_learns_overlap_of_two_and_three_classes():
 def test_no_known_words():
     pairs = list(zip(numbers([0], [0, 0], []), numbers([], [0], [0]), strict=True))
     assert fit((pairs, np.array([0, 1, 0])), (pairs, np.array([0, 1, 0])), 2) is None
+
+
+def test_vectors_that_compare():
+    random = np.random.default_rng(0)
+    first, second = random.normal(size=(2, 5, 3)).astype(np.float32)
+    found = compared_vectors(first, second)
+    for row, a, b in zip(found, first, second, strict=True):
+        np.testing.assert_allclose(row[:3], np.abs(a - b) / np.linalg.norm(a - b), rtol=1e-5)
+        np.testing.assert_allclose(row[3:6], a * b / np.linalg.norm(a * b), rtol=1e-5)
+        assert row[6] == pytest.approx(a @ b, rel=1e-4, abs=1e-6)
+    same = compared_vectors(first, first)
+    np.testing.assert_array_equal(same[:, :3], 0)
+
+
+def test_it_learns_what_the_vectors_say_where_words_say_nothing():
+    random = np.random.default_rng(0)
+    first, second = random.normal(size=(2, 400, 4)).astype(np.float32)
+    targets = (np.sum(first * second, axis=1) > 0).astype(np.int64)
+    word = np.array([1, 2], dtype=np.int64)
+    pairs = [(word, word, own) for own in compared_vectors(first, second)]
+    expert = fit((pairs[:300], targets[:300]), (pairs[300:], targets[300:]), 2)
+    assert expert is not None
+    assert expert.sizes()["vectors"] == 9
+    assert (expert(pairs[300:]).argmax(axis=1) == targets[300:]).mean() > 0.9

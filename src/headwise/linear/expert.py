@@ -49,6 +49,7 @@ class LinearExpert(nn.Module):
     Args:
         features: Words and word pairs that it knows.
         classes: Number of labels.
+        vectors: Numbers that it reads beside them.
     """
 
     keys: Tensor
@@ -56,20 +57,21 @@ class LinearExpert(nn.Module):
     weights: Tensor
     bias: Tensor
 
-    def __init__(self, features: int, classes: int):
+    def __init__(self, features: int, classes: int, vectors: int = 0):
         super().__init__()
+        self.vectors = vectors
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int64))
         self.register_buffer("idf", torch.zeros(features))
-        self.register_buffer("weights", torch.zeros(self.columns(features), classes))
+        self.register_buffer("weights", torch.zeros(self.columns(features) + vectors, classes))
         self.register_buffer("bias", torch.zeros(classes))
 
     def sizes(self) -> dict[str, int]:
         """What `ExpertConfig` is to say of it."""
-        return {"features": len(self.keys)}
+        return {"features": len(self.keys), "vectors": self.vectors}
 
     @staticmethod
     def columns(features: int) -> int:
-        """Columns of `matrix`, for this many words and word pairs."""
+        """Columns of `matrix` without vectors, for this many words and word pairs."""
         return features
 
     @staticmethod
@@ -91,7 +93,8 @@ class LinearExpert(nn.Module):
     @classmethod
     def of(cls, vocabulary: NgramVocabulary, weights: np.ndarray, bias: np.ndarray) -> Self:
         """An expert with these weights, `[columns, classes]`."""
-        expert = cls(len(vocabulary.keys), len(bias))
+        features = len(vocabulary.keys)
+        expert = cls(features, len(bias), len(weights) - cls.columns(features))
         values = {"keys": vocabulary.keys, "idf": vocabulary.idf, "weights": weights, "bias": bias}
         for name, value in values.items():
             getattr(expert, name).copy_(torch.from_numpy(value))

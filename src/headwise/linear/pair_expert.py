@@ -2,7 +2,8 @@
 
 As for single texts (`headwise.linear.expert`), its say is added to the encoder's logits with a weight
 that is fitted on dev: with a few thousand pairs, which words both texts have is evidence that an encoder
-that reads them apart hardly learns.
+that reads them apart hardly learns. With a base it also reads how the vectors of both texts compare, which
+tells words that mean the same from words that do not.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,25 +18,34 @@ from headwise.features.ngrams import NgramVocabulary
 from headwise.linear.expert import LinearExpert
 
 NUMBERS = 8  # of `overlap`
+MOST_WITH_VECTORS = 100_000
+"""Training pairs above which vectors are left out: they would take gigabytes, and words tell enough."""
 
 Words = NDArray[np.int64]
 """Word numbers of a text; 0 is an unknown word."""
+Floats = NDArray[np.float32]
+PairWords = tuple[Words, Words] | tuple[Words, Words, Floats]
+"""What the expert reads of a pair: the words of both texts, and perhaps `compared_vectors` of them."""
 
 
 class PairExpert(LinearExpert):
-    """A linear classifier of pairs; it reads the word numbers of both texts, `(first, second)`."""
+    """A linear classifier of pairs; it reads `PairWords`."""
 
     @staticmethod
     def columns(features: int) -> int:
         return 4 * features + NUMBERS
 
     @staticmethod
-    def texts(items: Sequence[tuple[Words, Words]]) -> list[Words]:
-        return [first for first, _ in items] + [second for _, second in items]
+    def texts(items: Sequence[PairWords]) -> list[Words]:
+        return [item[0] for item in items] + [item[1] for item in items]
 
     @staticmethod
-    def matrix(vocabulary: NgramVocabulary, items: Sequence[tuple[Words, Words]]) -> Any:
-        return pair_features(vocabulary, items)
+    def matrix(vocabulary: NgramVocabulary, items: Sequence[PairWords]) -> Any:
+        features = pair_features(vocabulary, [(item[0], item[1]) for item in items])
+        vectors = [item[2] for item in items if len(item) == 3]
+        if not vectors:
+            return features
+        return sparse.hstack([features, sparse.csr_matrix(np.stack(vectors))], format="csr")
 
 
 def pair_features(vocabulary: NgramVocabulary, pairs: Sequence[tuple[Words, Words]]) -> Any:
@@ -52,6 +62,18 @@ def compared(a: Any, b: Any, numbers: np.ndarray) -> Any:
     difference = a - b
     groups = [a.minimum(b), difference.maximum(0), (-difference).maximum(0), b, numbers]
     return sparse.hstack([sparse.csr_matrix(group) for group in groups], format="csr")
+
+
+def compared_vectors(first: Floats, second: Floats) -> Floats:
+    """How the vectors of two texts compare, both `[pairs, size]`: how far they are apart in each direction
+    and their product in each, both of length 1, and their cosine; `[pairs, 2 * size + 1]`."""
+    apart, product = np.abs(first - second), first * second
+    parts = [_of_length_one(apart), _of_length_one(product), product.sum(axis=1, keepdims=True)]
+    return np.hstack(parts).astype(np.float32)
+
+
+def _of_length_one(rows: Floats) -> Floats:
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
 
 
 def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> tuple[float, ...]:

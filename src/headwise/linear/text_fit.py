@@ -278,7 +278,7 @@ def _data(
     if dense is not None and len(texts):
         mean = np.asarray(dense, dtype=np.float64).mean(axis=0).astype(np.float32)
         vectors = DenseScale(mean, 1.0)(dense)
-        turn = leading(vectors)
+        turn = leading(vectors[importance > 0])
         vectors = np.asarray(vectors @ turn, dtype=np.float32)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
     return _Data(blocks, vectors, mean, turn, soft, hard, sets, *weights, classes, most)

@@ -63,7 +63,7 @@ class ExpertReader(Reader):
                 features, own.words, own.vectors, self.outputs, tokenizer, sets=self.SETS, kept=own.kept
             )
         elif own.features:
-            self.expert = self.EXPERT(own.features, self.outputs)
+            self.expert = self.EXPERT(own.features, self.outputs, own.vectors)
         self.temperature, self.encoder_weight = 1.0, 1.0
         self.expert_weight, self.expert_share = 0.0, 0.0
 
@@ -75,8 +75,7 @@ class ExpertReader(Reader):
         """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
         return self.probabilities(self.logits(self.encoded(items)))
 
-    @staticmethod
-    def expert_reads(encoded: Sequence[Any]) -> Sequence[Any]:
+    def expert_reads(self, encoded: Sequence[Any]) -> Sequence[Any]:
         """What an expert that reads word numbers reads of encoded texts."""
         return [text.words for text in encoded]
 

@@ -13,7 +13,7 @@ from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.pair import CrossInteraction, PairHead
-from headwise.linear.pair_expert import PairExpert
+from headwise.linear.pair_expert import MOST_WITH_VECTORS, PairExpert, PairWords, compared_vectors
 from headwise.models.one_label import OneLabel
 from headwise.models.one_number import OneNumber
 from headwise.models.text_model import Reader
@@ -49,6 +49,13 @@ class PairReader(Reader):
         """What the model reads of pairs."""
         return encode_pairs(self.features, [as_pair(item) for item in several(items)])
 
+    def base_vectors(self, encoded: Sequence[EncodedPair]) -> np.ndarray | None:
+        """How the vectors of both texts by the base as it came compare, `[pairs, 2 * size + 1]`; None
+        without a base."""
+        first = super().base_vectors([pair.first for pair in encoded])
+        second = super().base_vectors([pair.second for pair in encoded])
+        return None if first is None or second is None else compared_vectors(first, second)
+
     def remember(self, encoded: Sequence[EncodedPair]) -> None:
         super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 
@@ -58,10 +65,16 @@ class PairModel(OneLabel, PairReader):
 
     EXPERT = PairExpert
 
-    @staticmethod
-    def expert_reads(encoded: Sequence[EncodedPair]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The word numbers of both texts of each pair."""
-        return [(pair.first.words, pair.second.words) for pair in encoded]
+    def expert_reads(self, encoded: Sequence[EncodedPair]) -> list[PairWords]:
+        """The word numbers of both texts of each pair, and with a base how their vectors compare."""
+        vectors = None
+        if self.expert.vectors if self.expert is not None else len(encoded) <= MOST_WITH_VECTORS:
+            vectors = self.base_vectors(encoded)
+        if vectors is None:
+            return [(pair.first.words, pair.second.words) for pair in encoded]
+        return [
+            (pair.first.words, pair.second.words, own) for pair, own in zip(encoded, vectors, strict=True)
+        ]
 
 
 class PairScorer(OneNumber, PairReader):

@@ -125,10 +125,12 @@ def fit_texts(
 def _number_expert(objective: "ClassificationObjective") -> tuple[LinearExpert | None, None]:
     """A linear SVM on the word numbers of pairs; None where they have no known words."""
     model = objective.model
+    reads = model.expert_reads([*objective.train_items, *objective.dev_items])
+    first = len(objective.train_items)
     expert = remembered(
         fit_linear_expert,
-        (model.expert_reads(objective.train_items), objective.train_targets),
-        (model.expert_reads(objective.dev_items), objective.dev_targets),
+        (reads[:first], objective.train_targets),
+        (reads[first:], objective.dev_targets),
         len(model.labels),
         max_features=model.config.expert.max_features,
         kind=model.EXPERT,

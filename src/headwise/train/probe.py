@@ -56,7 +56,7 @@ def fit_probe(
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
     """
-    turn: Floats = leading(vectors) * np.float32(_LENGTH)
+    turn: Floats = leading(vectors if weights is None else vectors[weights > 0]) * np.float32(_LENGTH)
     rows = np.asarray(vectors @ turn, dtype=np.float32)
     wanted = (
         np.asarray(targets, dtype=np.float32)
