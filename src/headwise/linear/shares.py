@@ -86,7 +86,7 @@ def pair_shares(
     expert: PairExpert, first: Numbers, second: Numbers, toward: Shares
 ) -> tuple[Shares, Shares]:
     """The same for an expert of pairs: what the words of both texts add, `[words]` each. What both have
-    is divided evenly; how the texts overlap, and how their vectors compare, as wholes belongs to no word."""
+    is divided evenly; how texts and vectors compare as wholes belongs to no word."""
     vocabulary = _vocabulary(expert)
     size = len(vocabulary.keys)
     common, only_first, only_second, whole = (
