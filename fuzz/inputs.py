@@ -43,6 +43,12 @@ SEEDS: dict[str, bytes] = {
     "pairs": lines("one {n},two {n},{c}\n", "sentence1,sentence2,label\n"),
     "scores": lines("one {n},two {n},{n}.5\n", "sentence1,sentence2,score\n"),
     "bags": lines("m{n},{n},-{n}.5,{c}\n", "bag,x1,x2,label\n"),
+    "json-array": lines('  {{"text": "a text {n}",\n   "label": "{c}"}},\n', "[\n")
+    + b'  {"text": "z", "label": "a"}\n]\n',
+    "commas": lines('text {n},"{c}, x"\n', "text,labels\n"),
+    "cell-lists": lines("text {n},\"['{c}', 'x']\"\n", "text,labels\n"),
+    "ticks": lines("text {n},x,\n", "text,good,bad\n").replace(b"1,x,", b"1,,x"),
+    "token-lists": lines('{{"tokens": ["it", "is", "{n}"], "ner_tags": ["O", "O", "B-{c}"]}}\n'),
     "conll": lines("word{n} B-X\nof I-X\nit O\n\n"),
     "conllu": lines(
         "# sent_id = {n}\n1\tA\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\t{c}\tb\tNOUN\t_\t_\t0\troot\t_\t_\n\n"

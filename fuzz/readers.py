@@ -30,11 +30,11 @@ from headwise.features.vector_files import load_vectors
 from headwise.pretrain.corpus import read_passages
 from inputs import PIECES, SEEDS, damaged, packed
 
-TABLES = ("csv", "quoted", "tsv", "jsonl", "fasttext", "label-text", "utf-16")
+TABLES = ("csv", "quoted", "tsv", "jsonl", "json-array", "fasttext", "label-text", "utf-16")
 OWN: dict[str, tuple[str, ...]] = {
     "classify": (*TABLES, "sentiment", "soft"),
-    "multi-label": ("sets", "lists", "flags"),
-    "tag": ("conll", "conllu", "slashed", "spread", "trees"),
+    "multi-label": ("sets", "lists", "flags", "commas", "cell-lists", "ticks"),
+    "tag": ("conll", "token-lists", "conllu", "slashed", "spread", "trees"),
     "pair": ("pairs",),
     "pair-score": ("scores",),
     "regress": ("numbers",),
