@@ -19,7 +19,7 @@ from headwise.linear.expert import LinearExpert
 
 NUMBERS = 8  # of `overlap`
 MOST_WITH_VECTORS = 20_000
-"""Training pairs above which vectors are left out: the SVM would take many minutes, and words tell enough."""
+"""Training pairs above which vectors are left out: the SVM would take minutes, and words tell enough."""
 
 Words = NDArray[np.int64]
 """Word numbers of a text; 0 is an unknown word."""
