@@ -19,7 +19,8 @@ from default_sets import load
 from headwise.data.labels import label_names
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
-from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
 from headwise.verbs.noise import held_out
 

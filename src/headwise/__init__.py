@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwise.errors import HeadwiseError
     from headwise.estimators.classifier import TextClassifier
     from headwise.estimators.multi_label import MultiLabelClassifier
-    from headwise.estimators.pairs import PairClassifier
+    from headwise.estimators.pairs import PairClassifier, PairRegressor
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
     from headwise.models.attention_weights import attention_weights
@@ -48,6 +48,7 @@ _HOMES = {
     "ModelConfig": "headwise.models.model_config",
     "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
+    "PairRegressor": "headwise.estimators.pairs",
     "Prediction": "headwise.models.one_label",
     "Ragged": "headwise.ragged",
     "TextClassifier": "headwise.estimators.classifier",
@@ -86,6 +87,7 @@ __all__ = [
     "ModelConfig",
     "MultiLabelClassifier",
     "PairClassifier",
+    "PairRegressor",
     "Prediction",
     "Ragged",
     "TextClassifier",

@@ -133,6 +133,7 @@ def choose_settings(
         The recipe; the word vectors that it names, if any; and what there is to say.
     """
     if former is not None:
+        former.check_task(build_recipe(*layers).model.task)
         layers = (former.settings(), *layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)

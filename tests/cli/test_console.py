@@ -25,6 +25,11 @@ def test_visible():
     assert visible("ä 感\n\t\x07\u202e") == "ä 感\n\\t\\x07\\u202e"
 
 
+def test_json_has_null_for_what_it_cannot_say(capsys):
+    print_json({"rmse": float("inf"), "r2": float("nan"), "n": [1, -float("inf"), 0.1]}, indent=None)
+    assert capsys.readouterr().out == '{"rmse": null, "r2": null, "n": [1, null, 0.1]}\n'
+
+
 def test_percent():
     assert [percent(share) for share in (0, 0.12345, 1)] == ["0.0 %", "12.3 %", "100.0 %"]
 

@@ -1,5 +1,6 @@
 """Language models at the command line: train, evaluate, sample."""
 
+import io
 import json
 
 import pytest
@@ -91,6 +92,13 @@ def test_sample(folder, capsys):
     assert greedy == run(capsys, *common, "--top-k", "1", "--seed", "9")[1]
     words = run(capsys, "sample", folder / "bpt", "--prompt", "the cat", "--length", "9")[1]
     assert len(words.replace("\n", " \n ").split(" ")) >= 9
+
+
+def test_a_prompt_from_standard_input(folder, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("the cat"))
+    code, out, err = run(capsys, "sample", folder / "plain", "--prompt", "-", "--length", "5")
+    assert code == 0, err
+    assert (out.startswith("the cat"), len(out)) == (True, len("the cat") + 5 + 1)
 
 
 def test_sample_errors(folder, capsys):

@@ -45,6 +45,15 @@ def test_what_is_wrong_is_told(texts, capsys, extra, message):
     assert message in capsys.readouterr().err
 
 
+def test_bytes_that_cannot_be_decoded(texts, capsys):
+    with open("texts.txt", "ab") as file:
+        file.write(b"th\xe9\n")
+    command = ["pretrain", "texts.txt", "--output", "base", *SMALL, "--epochs", "1"]
+    assert main(command) == 2
+    assert "--encoding-errors replace" in capsys.readouterr().err
+    assert main([*command, "--encoding-errors", "replace", "--overwrite"]) == 0
+
+
 def test_texts_are_needed(texts, capsys):
     assert main(["pretrain", "--output", "base"]) == 2
     assert "no texts" in capsys.readouterr().err

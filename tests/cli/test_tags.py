@@ -116,3 +116,66 @@ def test_a_stopped_run_is_resumed(run, conll, tmp_path, monkeypatch):
     code, out, err = run("train", "t.conll", "-o", "m", *SMALL, "--resume")
     assert code == 0, err
     assert "Model: m" in out
+
+
+def test_lists_of_words_are_predicted_with_their_fields(run, tagger, tmp_path):
+    rows = [{"id": 1, "tokens": ["mr", "w3"]}, {"id": 2, "tokens": []}, {"id": 3, "tokens": ["runs"]}]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, _, err = run("predict", "m", "new.jsonl", "-o", "p.jsonl")
+    assert code == 0, err
+    whole = (tmp_path / "p.jsonl").read_bytes()
+    found = [json.loads(line) for line in whole.splitlines()]
+    assert [(own["id"], own["tokens"], own["words"]) for own in found] == [
+        (row["id"], row["tokens"], row["tokens"]) for row in rows
+    ]
+    assert len(found[0]["tags"]) == 2
+    (tmp_path / "p.jsonl").write_bytes(whole[:-9])
+    code, _, err = run("predict", "m", "new.jsonl", "-o", "p.jsonl", "--resume")
+    assert code == 0, err
+    assert (tmp_path / "p.jsonl").read_bytes() == whole
+
+
+def test_a_file_whose_tags_are_others(run, tagger, conll, tmp_path):
+    (tmp_path / "other.conll").write_text(conll.replace("PER", "person"))
+    code, _, err = run("evaluate", "m", "other.conll")
+    assert (code, "[HW140]" in err, "person" in err) == (2, True, True)
+    (tmp_path / "some.conll").write_text(conll.replace("mr\tO", "mr\tB-PER", 5))
+    code, _, err = run("report", "m", "--data", "some.conll", "-o", "r.html")  # with mistakes to show
+    assert code == 0, err
+    assert "some.conll:" in (tmp_path / "r.html").read_text()
+
+
+def test_words_without_tags_are_sentences_too(run, tagger, tmp_path):
+    (tmp_path / "bare.txt").write_text("mr\nw3\nruns\n\nmr\nw4\nruns\n\nmr\nw5\n")
+    code, out, err = run("predict", "m", "bare.txt")
+    assert (code, "3 sentences predicted" in err, out.count("\n\n")) == (0, True, 3)
+
+
+def test_a_word_is_as_unknown_in_predicting_as_in_judging(run, tagger, tmp_path):
+    (tmp_path / "new.conll").write_text("tomorrow\tO\nw3\tB-PER\nxqzv\tO\n\n" * 2)
+    shares = json.loads(run("evaluate", "m", "new.conll", "--json")[1])["unknown_words"]
+    assert f"{100 * shares:.1f} % of their words are unknown" in run("predict", "m", "new.conll")[2]
+
+
+def test_standard_input_of_tagged_words_is_not_taken_for_texts(run, tagger, conll):
+    code, _, err = run("predict", "m", "-", stdin=conll.encode())
+    assert (code, "[HW259]" in err, "--format columns" in err) == (2, True, True)
+    code, out, _ = run("predict", "m", "-", "--format", "columns", stdin=conll.encode())
+    assert (code, out.count("\n\n")) == (0, 60)
+    code, out, _ = run("predict", "m", "-", stdin=b"mr w3 runs\nmr w4\n")
+    assert (code, out.count("\n\n")) == (0, 2)
+
+
+def test_texts_are_not_judged(run, tagger, tmp_path):
+    (tmp_path / "texts.jsonl").write_text('{"text": "mr w3", "label": "x"}\n' * 3)
+    code, _, err = run("evaluate", "m", "texts.jsonl")
+    assert (code, "a list of tokens is not found" in err) == (2, True)
+
+
+def test_commands_for_labels_of_texts_say_so(run, tagger, tmp_path):
+    (tmp_path / "new.txt").write_text("mr w3 runs\n")
+    code, _, err = run("suggest", "m", "new.txt")
+    assert (code, "not of a tagger" in err) == (2, True)
+    for command in ("noise", "curve"):
+        code, _, err = run(command, "t.conll")
+        assert (code, "a file for the task tag" in err) == (2, True)

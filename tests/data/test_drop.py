@@ -33,6 +33,15 @@ def test_lines_of_training_and_dev_are_left_out(parts, tmp_path):
     assert without_lines(parts, listed(tmp_path, "5", head="line"))[1] == 1
 
 
+def test_lists_that_a_spreadsheet_has_saved(parts, tmp_path):
+    own = parts.train[0]
+    rows = f"line;label;text\r\n{own.line};{own.label};{own.text}\r\n"
+    path = tmp_path / "list.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + rows.encode())
+    assert without_lines(parts, str(path))[1] == 1
+    assert without_lines(parts, listed(tmp_path))[1] == 0
+
+
 @pytest.mark.parametrize("line", ["99,a", "2,b", "x,a", ",a", "²,a", f"{'9' * 5000},a"])
 def test_a_list_of_another_file_is_refused(parts, tmp_path, line):
     with pytest.raises(DataError, match=r"HW127.*list\.csv:2"):

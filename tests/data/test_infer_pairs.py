@@ -19,6 +19,10 @@ from headwise.data.kinds import infer_task
         ("a.csv", "text,score\n" + "".join(f"a b,{n}\n" for n in range(77)), "regress"),
         ("a.csv", "text,label\n" + "".join(f"a b,1{n}5\n" for n in range(19)), None),  # too few to say
         ("a.csv", "text,cm\na b,1.5\nc d,2\ne f,3\n", None),
+        ("a.csv", "text,cm\na b,1.5\nc d,2.0\ne f,3.25\n", "regress"),
+        ("a.csv", "text,cm\na b,-1.5\nc d,2.0\ne f,-0.25\n", "regress"),
+        ("a.csv", "text,cm,m\na b,1.5,0.5\nc d,2.0,0.1\ne f,3.25,0.2\n", None),
+        ("a.csv", "text,id\n" + "".join(f"a b,{n}\n" for n in range(77)), None),
         ("a.csv", "text,label,confidence\na b,x,0.5\nc d,y,0.7\ne f,x,0.6\n", None),
         ("a.csv", "premise,hypothesis\na b,c d\ne f,g h\n", None),  # nothing to learn
         ("a.txt", "just some text\nand more\n", None),

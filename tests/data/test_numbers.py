@@ -3,6 +3,7 @@
 import pytest
 
 from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS
 from headwise.data.numbers import look_like_scores, number_of, numbers_of
 
 
@@ -39,3 +40,21 @@ def test_the_first_that_is_none_is_named():
 )
 def test_scores_or_classes(labels, scores):
     assert look_like_scores(dict.fromkeys(labels, 3)) is scores
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("id,text,score\n1,a b,1.5\n2,c d,n/a\n3,e f,2\n", "score"),  # one that is none changes nothing
+        ("id,text,score\n1,a b,1/5\n2,c d,2/5\n3,e f,3/5\n", "score"),
+        ("id,text,label,score\n1,a b,x,1.5\n2,c d,y,2.5\n", "score"),
+        ("id,text,label,cm\n1,a b,x,-1.5\n2,c d,y,2.5\n", "cm"),
+        ("text,label,id\na b,x,1\nc d,y,2\n", "label"),
+        ("text,same,cm\na b,1.5,1.5\nc d,1.5,-2.5\n", "cm"),
+        ("text,stars\na b,1\nc d,3\n", "stars"),
+    ],
+)
+def test_the_column_of_numbers(tmp_path, text, label):
+    (tmp_path / "f.csv").write_text(text)
+    read = KINDS["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
+    assert read.columns.label == label

@@ -187,3 +187,13 @@ def test_aligned_files_of_different_lengths(write, fails):
     assert fails(lambda: read_aligned_pairs(*files).items) == ("HW286", 3, None)
     missing = [write("a", "a\nb"), write("b", "x\ny"), write("c", "p\n\n")]
     assert fails(lambda: read_aligned_pairs(*missing).items) == ("HW120", 2, None)
+
+
+def test_two_columns_to_predict_are_the_texts(write):
+    rows = read_pair_rows(write("a.tsv", "A man sleeps.\tHe is awake.\n"))
+    assert [row.item for row in rows] == [Pair("A man sleeps.", "He is awake.", None, 1)]
+
+
+@pytest.mark.parametrize("text", ["id,body\n1,A man sleeps.\n2,He is awake.\n", "body,label\nA man,yes\n"])
+def test_two_columns_to_predict_that_are_no_texts(write, text, fails):
+    assert fails(lambda: list(read_pair_rows(write("a.csv", text))))[0] == "HW285"

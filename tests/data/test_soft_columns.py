@@ -1,6 +1,7 @@
 """Files of labels that are not certain."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,8 @@ def test_a_label_and_how_sure_it_is(write):
     plain = read(path, confidence_column="none", weight_column="none")
     assert shares_of(plain.items, ["bad", "good"]) is None
     assert weights_of(plain.items) is None
+    with pytest.raises(DataError, match="HW126"):
+        weights_of([replace(item, weight=0.0) for item in data.items])
 
 
 @pytest.mark.parametrize(

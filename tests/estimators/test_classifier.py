@@ -163,6 +163,7 @@ def test_a_table_of_one_column_is_one_of_texts():
         (["good", float("nan")], ["good", "bad"], TypeError, r"X\[1\] is nan; expected a text"),
         (["good"], ["good", "bad"], ValueError, "inconsistent numbers of samples"),
         (["good", "bad"], [0.5, 0.7], ValueError, "Unknown label type: continuous"),
+        (["good", "bad"], ["good", float("nan")], ValueError, r"y\[1\] is nan; expected a label"),
         (["good", "bad"], ["one", "one"], ValueError, r"only one class, \['one'\]"),
         (["good", "bad"], ["one", "two"], HeadwiseError, "HW141"),
     ],

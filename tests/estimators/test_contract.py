@@ -12,7 +12,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils import estimator_checks
 
-from headwise import MultiLabelClassifier, PairClassifier, TextClassifier, TextRegressor, TextTagger
+from headwise import (
+    MultiLabelClassifier,
+    PairClassifier,
+    PairRegressor,
+    TextClassifier,
+    TextRegressor,
+    TextTagger,
+)
 
 COUNT = 40
 CHANCE = random.Random(0)
@@ -62,6 +69,7 @@ ROWS = {
         [("no", "yes")[side] for side in SIDES],
         ("predict", "predict_proba", "score"),
     ),
+    "pair-score": Row(PairRegressor, PAIRS, [float(side) for side in SIDES], ("predict", "score")),
     "regress": Row(TextRegressor, TEXTS, [float(side) for side in SIDES], ("predict", "score")),
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from headwise import HeadwiseError, PairClassifier
+from headwise import HeadwiseError, PairClassifier, PairRegressor
 
 WORDS = ["sun", "rain", "snow", "wind"]
 
@@ -42,6 +42,17 @@ def test_folder(fitted, tmp_path):
     np.testing.assert_array_equal(
         PairClassifier.load(tmp_path / "model").predict_proba(X), fitted.predict_proba(X)
     )
+
+
+def test_scores(tiny, tmp_path):
+    X, y = pairs(200)
+    regressor = PairRegressor(recipe=tiny, epochs=8).fit(X, [float(label == "same") for label in y])
+    X, y = pairs(60, seed=1)
+    assert regressor.score(X, [float(label == "same") for label in y]) > 0
+    regressor.save(tmp_path / "model")
+    np.testing.assert_array_equal(PairRegressor.load(tmp_path / "model").predict(X), regressor.predict(X))
+    with pytest.raises(TypeError, match=r"X\[0\] is \('sun', None\); expected two texts"):
+        regressor.predict([("sun", None)])
 
 
 class Frame:

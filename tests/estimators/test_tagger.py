@@ -1,5 +1,6 @@
 """TextTagger on sentences in which capitals are names."""
 
+import pickle
 import random
 from itertools import chain
 
@@ -9,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from headwise import HeadwiseError, TextClassifier, TextTagger
 from headwise.cli import main
+from headwise.errors import ConfigError
 from headwise.scores.entities import score_entities
 from headwise.scores.schemes import read_spans
 
@@ -71,6 +73,15 @@ def test_folder(fitted, tmp_path, capsys):
         HeadwiseError, match="a model of the task 'tag'; TextClassifier loads those of the task"
     ):
         TextClassifier.load(tmp_path / "model")
+
+
+def test_travels_between_processes(fitted):
+    X, _ = sentences(10, seed=1)
+    assert pickle.loads(pickle.dumps(fitted)).predict(X) == fitted.predict(
+        X
+    )  # cross_validate(n_jobs=2) does
+    with pytest.raises(ConfigError, match="expected a text"):
+        list(fitted.tag([["a", "word"]]))
 
 
 def test_repeats_itself_and_can_be_cloned(fitted):

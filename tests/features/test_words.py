@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.data.example import Example
+from headwise.errors import ConfigError
 from headwise.features.syntax import HeadsError
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
@@ -23,6 +24,12 @@ def test_strings_and_examples_are_texts():
     encoded = features().encode(["a z", Example("a z", "label", 7)])
     assert [text.words.tolist() for text in encoded] == [[WORDS.encode(["a"])[0], 0]] * 2
     assert encoded[0].spelling is None
+
+
+@pytest.mark.parametrize("text", [None, float("nan"), 3, b"a", ["a", "z"]])
+def test_what_is_no_text(text):
+    with pytest.raises(ConfigError, match="expected a text, got"):
+        features().encode(["a z", text])
 
 
 def test_the_spelling_is_kept_on_request():

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from headwise.features.ngrams import NgramVocabulary
 from headwise.features.tokenize import get_tokenizer
-from headwise.linear.expert import LinearExpert
-from headwise.linear.pair_expert import PairExpert
-from headwise.linear.shares import column_of, number_shares, pair_shares, text_shares, vector_shares
-from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear.shares import column_of, pair_shares, text_shares, vector_shares
+from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_fit import fit_linear
 
 TEXTS = [
     f"I don't like {word} well-made things {n}!! <br /> Naïve"
@@ -64,31 +62,32 @@ def test_vectors():
     )
 
 
-@pytest.fixture
-def vocabulary() -> NgramVocabulary:
-    chance = np.random.default_rng(0)
-    return NgramVocabulary.build([chance.integers(0, 9, 12) for _ in range(30)])
+PAIRS = [
+    (TEXTS[n], f"I {word} like {other} things {n}")
+    for n, word in enumerate(["don't", "do"] * 20)
+    for other in ("blue",)
+]
 
 
-def test_word_numbers(vocabulary):
-    chance = np.random.default_rng(1)
-    size = len(vocabulary.keys)
-    expert = LinearExpert.of(vocabulary, chance.normal(size=(size, 3)), np.ones(3))
-    for words in (np.array([1, 0, 2, 2, 1, 2]), np.zeros(0, np.int64), np.array([0])):
-        toward = chance.normal(size=3)
-        shares = number_shares(expert, words, toward)
-        assert shares.shape == words.shape
-        assert shares.sum() == pytest.approx((expert([words])[0] - 1) @ toward, abs=1e-4)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
+def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
+    settings = LinearSettings(blocks=blocks)
+    model = fit_linear(PAIRS, np.arange(len(PAIRS)) % classes, classes, pairs=True, settings=settings).model
+    toward = np.linspace(-1, 2, classes)
+    for pair in (*PAIRS[:3], *zip(ODD, reversed(ODD), strict=True), ("red red red", "red red")):
+        expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ toward
+        shares = pair_shares(model, pair, toward)
+        assert [len(own) for own in shares] == [len(get_tokenizer("penn").spans(text)) for text in pair]
+        assert sum(own.sum() for own in shares) == pytest.approx(expected, abs=1e-4)
 
 
-def test_pairs(vocabulary):
-    chance = np.random.default_rng(2)
-    weights = chance.normal(size=(PairExpert.columns(len(vocabulary.keys)), 3))
-    weights[-8:] = 0  # the overlap of both texts belongs to no word
-    expert = PairExpert.of(vocabulary, weights, np.zeros(3))
-    first, second, toward = np.array([1, 2, 2, 0, 3]), np.array([2, 3, 3]), chance.normal(size=3)
-    shares = pair_shares(expert, first, second, toward)
-    assert [len(own) for own in shares] == [5, 3]
-    assert sum(own.sum() for own in shares) == pytest.approx(
-        expert([(first, second)])[0] @ toward, abs=1e-4
-    )
+def test_what_both_texts_have_is_divided_evenly():
+    model = fit_linear(
+        PAIRS, np.arange(len(PAIRS)) % 2, 2, pairs=True, settings=LinearSettings(("words",))
+    ).model
+    size = len(model.blocks["words"])
+    model.machine.weights[size:] = 0  # all but what both have
+    first, second = pair_shares(model, ("blue things", "blue things"), np.array([0.0, 1.0]))
+    np.testing.assert_allclose(first, second)
+    assert first.any()

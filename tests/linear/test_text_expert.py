@@ -7,8 +7,9 @@ from scipy.special import softmax
 
 from headwise.linear import text_expert
 from headwise.linear.shares import text_shares
+from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear.text_fit import fit_linear
 from headwise.linear.text_model import LinearModel
 
 TEXTS = [f"{word} text of number {n}" for n in range(30) for word in ("red", "green", "blue")]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from headwise.linear import text_fit
-from headwise.linear.text_fit import LinearSettings, fit_linear
+from headwise.linear import text_data, text_fit
+from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_fit import fit_linear
 
 TOPICS = ["the harbour and its boats", "a garden of roses", "engines with gears", "snow upon mountains"]
 FIXED = LinearSettings(strength=1.0)
@@ -128,8 +129,8 @@ def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
 
 
 def test_few_features_are_kept_for_many_labels(monkeypatch):
-    monkeypatch.setattr(text_fit, "LEAST_FEATURES", 10)
-    monkeypatch.setattr(text_fit, "MOST_WEIGHTS", 4 * 43)
+    monkeypatch.setattr(text_data, "LEAST_FEATURES", 10)
+    monkeypatch.setattr(text_data, "MOST_WEIGHTS", 4 * 43)
     texts, targets = corpus(4)
     found = fit_linear(texts, targets, 4, settings=FIXED)
     assert sum(map(len, found.model.blocks.values())) <= 43

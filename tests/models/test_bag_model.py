@@ -70,6 +70,19 @@ def test_probabilities_and_predictions():
         assert prediction.probabilities == tuple(row)
 
 
+@pytest.mark.parametrize(
+    ("bag", "message"),
+    [
+        (np.zeros((2, 4)), r"bag 1 has the shape \(2, 4\); expected \(instances, 3\)"),
+        (np.zeros(3), "shape"),
+        ([[0, 1, np.nan]], "no finite numbers"),
+    ],
+)
+def test_what_is_no_bag(bag, message):
+    with pytest.raises(ConfigError, match=message):
+        build().predict_proba([some_bags()[0], bag])
+
+
 def test_the_configuration_survives_json():
     config = build(layers=1).config
     sections = find_task("bags").sections

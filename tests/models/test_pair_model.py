@@ -12,8 +12,10 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.pair import PairConfig
 from headwise.layers.regress import RegressorConfig, Scale
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import fit_linear
 from headwise.models.model_config import ModelConfig
-from headwise.models.pair_model import PairModel, PairScorer
+from headwise.models.pair_model import PairModel, PairScorer, as_pair
 from headwise.store import StoreError, load_model, save_model
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -169,20 +171,27 @@ def test_a_hostile_scale(tmp_path):
 
 
 def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
-    from headwise.linear.expert import fit_linear_expert
-    from headwise.linear.pair_expert import PairExpert
 
     model, pairs = new(), some(30)
     encoded = model.encoded(pairs)
-    words = model.expert_reads(encoded)
-    targets = np.arange(len(pairs)) % 3
-    expert = fit_linear_expert((words, targets), (words, targets), 3, kind=PairExpert)
-    assert expert is not None
+    texts, vectors, numbers = model.expert_reads(encoded)
+    assert vectors is None
+    expert = TextExpert.of(
+        fit_linear(texts, np.arange(len(pairs)) % 3, 3, numbers=numbers, pairs=True).model
+    )
     before = model.logits(encoded)
     model.add_expert(expert, 0.7)
-    np.testing.assert_allclose(model.logits(encoded), before + 0.7 * expert(words), atol=1e-5)
+    np.testing.assert_allclose(
+        model.logits(encoded), before + 0.7 * expert(texts, None, numbers), atol=1e-5
+    )
     assert model.logits([]).shape == (0, 3)
     save_model(model, tmp_path / "m", **EMPTY)
     loaded = load_model(tmp_path / "m")
     assert loaded.expert_weight == 0.7
     np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
+
+
+@pytest.mark.parametrize("pair", [("a", None), ("a", 3), (None, None), None, 3, "ab", ("a",)])
+def test_what_is_no_pair_of_texts(pair):
+    with pytest.raises(ConfigError, match="expected a pair of texts, got"):
+        as_pair(pair)

@@ -1,6 +1,7 @@
-"""Predicted tags in columns: every text keeps its place, and every word its line."""
+"""Predicted tags: every text keeps its place, and every word its line; what was written is known again."""
 
 import io
+from dataclasses import replace
 
 from headwise.data.rows import Row
 from headwise.data.sentence import Tagged
@@ -21,3 +22,12 @@ def test_texts_without_words_and_words_with_line_ends():
     assert "".join(records) == "a_b\tX\nc_d\tX\n_\tX\n\n_\t_\n\ne\tX\n\n"
     assert all(record.startswith(layout.start(row)) for row, record in zip(rows, records, strict=True))
     assert len(list(_records(io.BytesIO("".join(records).encode()), layout))) == len(texts)
+
+
+def test_a_record_is_known_again_beside_the_same_words_in_the_input():
+    layout = TagLayout("jsonl", (), (), (), lambda words: words, spans=True)
+    for words in (("a", "b"), ()):
+        said = TaggedText(words, ("O",) * len(words), (0.5,) * len(words), ((0, 1), (2, 3))[: len(words)])
+        row = Row(1, {"text": "a b", "tokens": list(words), "tags": ["X", "Y"]}, Tagged(words, (), 1))
+        assert layout.agrees(layout.record(row, said), said)
+        assert not layout.agrees(layout.record(row, replace(said, probabilities=(0.1,))), said)

@@ -6,6 +6,7 @@ import pytest
 import torch
 import transformers
 
+from headwise.data.errors import DataError
 from headwise.errors import ConfigError
 from headwise.features.bases import load_base
 from headwise.pretrain import (
@@ -161,6 +162,14 @@ def test_a_work_folder_is_not_taken_for_that_of_another_encoding(tmp_path):
     ]
     assert "caf\u00e9" in made[0].base.words
     assert "caf\u00e9" not in made[1].base.words
+
+
+def test_bytes_that_cannot_be_decoded_are_replaced_where_that_is_asked_for(tmp_path):
+    (tmp_path / "text.txt").write_bytes("caf\u00e9 and th\u00e9\n".encode("latin-1") * 20)
+    with pytest.raises(DataError, match="HW105"):
+        pretrain_files([tmp_path / "text.txt"], tmp_path / "one", alone())
+    made = pretrain_files([tmp_path / "text.txt"], tmp_path / "two", alone(), encoding_errors="replace")
+    assert "and" in made.base.words
 
 
 def test_a_run_with_other_settings_does_not_go_on_from_an_interrupted_one(text, encoder, tmp_path):

@@ -166,3 +166,11 @@ def test_ticks_are_round_numbers():
 
 def test_a_history_of_numbers_too_far_apart_is_shown():
     assert "train loss" in document(material(history=[{"train_loss": -1e308}, {"train_loss": 1e308}]))
+
+
+def test_numbers_are_no_classes():
+    data = {"train": {"texts": 2, "labels": {"1.5": 1, "2.25": 1}}}
+    text = document(material(sheet=find_task("regress").sheet({}), scores={"mae": 0.5}, data=data))
+    assert "farthest off" in text
+    assert "are wrong" not in text
+    assert "2.25" not in text

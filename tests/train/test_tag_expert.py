@@ -88,6 +88,27 @@ def test_an_expert_that_says_the_contrary_is_dropped():
     assert own.model.config.expert.features == 0
 
 
+def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
+    own = objective(corpus(60, 1, noise=0.1))
+    add_expert(own)
+    numbers, sure = own.model.decode(own.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0))
+    assert [len(tags) for tags in numbers] == [len(item.tokens) for item in corpus(3, 2)]
+    assert all(np.isfinite(shares).all() for shares in sure)
+
+
+@pytest.mark.parametrize("tags", ["VN", "SO"])
+def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
+    def tagged(items: list[Tagged], order: str) -> list[Tagged]:
+        return [replace(own, tags=tuple(order["VN".index(t)] for t in own.tags)) for own in items]
+
+    train, dev = tagged(corpus(30, 0), tags), tagged(corpus(60, 1), tags[::-1])
+    own = objective(dev, False, train, tags)
+    knowing(own, 9.0)
+    add_expert(own)
+    assert own.model.expert is None
+    assert (own.model.encoder_weight, own.model.expert_share) == (1.0, 0.0)
+
+
 @pytest.mark.parametrize("crf", [True, False])
 def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
     own = objective(corpus(60, 1, noise=0.2), crf=crf)

@@ -184,3 +184,8 @@ def test_a_later_training_that_was_stopped_goes_on(tmp_path, base, monkeypatch, 
     for name, values in whole.state_dict().items():
         assert torch.equal(values, resumed.state_dict()[name]), name
     assert not (tmp_path / "stopped" / "training").exists()
+
+
+def test_a_base_has_no_cls_state(tmp_path, base):
+    with pytest.raises(ConfigError, match=r"\[CLS\] state of a pretrained encoder"):
+        run(tmp_path, base, settings={"model": {"readout": "attentive,cls"}})

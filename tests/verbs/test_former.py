@@ -83,5 +83,8 @@ def test_the_same_words_and_labels_give_the_same_model(first):
 def test_settings_that_its_weights_do_not_fit(tmp_path, first):
     with pytest.raises(ConfigError, match=r"encoder\.width is 8, and 16 is asked for"):
         go_on(tmp_path, first, {"encoder": {"width": 16}})
-    with pytest.raises(ConfigError, match="a model of the task classify, but --task is multi-label"):
+    with pytest.raises(ConfigError, match="a model of the task classify, but the task is multi-label"):
         go_on(tmp_path, first, {"model": {"task": "multi-label"}})
+    numbers = [{"model": {"task": "regress"}}, {"base": {"name": first}}]  # which have no classifier
+    with pytest.raises(ConfigError, match="a model of the task classify, but the task is regress"):
+        train_files(write(tmp_path / "n.csv", ("1.5", "2.5")), tmp_path / "n", settings=numbers)

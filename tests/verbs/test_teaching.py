@@ -89,6 +89,19 @@ def test_an_encoder_teaches_words_that_no_label_has(tmp_path, files):
     assert 0 < len(outcome.parts.train) < 24  # those that people have labelled
 
 
+def test_texts_without_labels_are_decoded_as_the_labelled_ones(tmp_path, files):
+    with open(files["unlabelled"], "ab") as file:
+        file.write(b"caf\xe9 nice\n")
+    assert run(tmp_path, files, "hub/encoder", settings=[{"data": {"encoding": "latin-1"}}])
+    with pytest.raises(DataError, match="HW105"):
+        run(tmp_path, files, "hub/encoder", "other")
+    assert run(tmp_path, files, "hub/encoder", "third", settings=[{"data": {"encoding_errors": "replace"}}])
+    answers = tmp_path / "answers.csv"
+    answers.write_bytes(b"text,label\ncaf\xe9 nice,good\nso dull,bad\n")
+    own = {"data": {"encoding_errors": "replace"}}
+    assert run(tmp_path, files, str(answers), "fourth", unlabelled=False, settings=[own])
+
+
 def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch):
     def stops(*_arguments, **_settings):
         raise KeyboardInterrupt
@@ -146,6 +159,22 @@ def test_what_cannot_be_taught(tmp_path, files):
     (tmp_path / "wrong.csv").write_text("text,a,b\nx y z,.5,.4\nx y,.5,.5\n")
     with pytest.raises(DataError, match="HW125"):
         run(tmp_path, files, str(tmp_path / "wrong.csv"))
+    with pytest.raises(DataError, match="no such file"):  # and no name of the hub
+        run(tmp_path, files, str(tmp_path / "answer.csv"))
+
+
+def test_labels_of_another_task(tmp_path, files):
+    answers = tmp_path / "answers.csv"
+    write(answers, range(60, 80), answers=True)
+    answers.write_text(answers.read_text().replace(",good", ",Good").replace(",bad", ",Bad"))
+    with pytest.raises(ConfigError, match="csv: 'Bad', 'Good'; expected labels"):
+        run(tmp_path, files, str(answers), unlabelled=False)
+    answers.write_text(answers.read_text().replace(",Good", ",good"))
+    told = Listener()
+    told.notes = lambda notes: seen.extend(notes)
+    seen = []
+    run(tmp_path, files, str(answers), unlabelled=False, listener=told)
+    assert "labels that only the teacher gives, which the model learns too: 'Bad'" in seen
 
 
 def test_flags_that_need_a_teacher(tmp_path, files, capsys):

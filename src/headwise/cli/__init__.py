@@ -139,4 +139,6 @@ def _usage(error: CycloptsError) -> str:
         names = [name for argument in error.app.assemble_argument_collection() for name in argument.names]
         near = get_close_matches(message.split()[2], names, n=1)
         message += f"; did you mean {near[0]}?" if near else "."
+    if error.command_chain == ("distill",) and message.startswith("Unknown option"):
+        message += " headwise train takes all settings, and --teacher and --unlabelled too."
     return f"{message} See {help_of}"

@@ -46,7 +46,9 @@ def forget_output() -> None:
 
 
 def print_json(data: Any, indent: int | None = 2) -> None:
-    """Print JSON, in the letters that standard output has; without `indent` on one line."""
+    """Print JSON, in the letters that standard output has; without `indent` on one line. Numbers that JSON
+    cannot say (NaN, infinities) are null."""
+    data = json.loads(json.dumps(data), parse_constant=lambda _: None)
     wide = (sys.stdout.encoding or "").lower().startswith("utf")
     print(json.dumps(data, ensure_ascii=not wide, indent=indent))
 

@@ -71,14 +71,15 @@ def heads(
     form = FORMS[line.form]
     worth = "worth, points" if line.form == "percent" else "worth"
     texts = ("attention", "prior", f"{line.title} without", "95 % interval")
-    table = columns("attention", "head", *texts[1:3], worth, texts[3], "log loss", texts=texts)
+    last = ["log loss"] if any(own.loss is not None for own in found) else []  # numbers have none
+    table = columns("attention", "head", *texts[1:3], worth, texts[3], *last, texts=texts)
     scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
     signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
     for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
         bounds = "" if own.interval is None else f"{signed(own.interval[0])} to {signed(own.interval[1])}"
-        loss = "" if own.loss is None else f"{own.loss:+.4f}"
+        loss = [] if own.loss is None else [f"{own.loss:+.4f}"]
         place = (_named(own.module), str(own.head), own.prior)
-        table.add_row(*place, form(own.score), signed(own.worth), bounds, loss)
+        table.add_row(*place, form(own.score), signed(own.worth), bounds, *loss)
     out = output()
     out.print(table)
     dead = sum(own.dead for own in found)

@@ -6,8 +6,7 @@
 import shlex
 import sys
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -16,6 +15,7 @@ from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import messages, warn
 from headwise.cli.console import output as results
 from headwise.cli.flags import flags, given
+from headwise.cli.progress import Shown
 from headwise.config import from_dict
 from headwise.data.files import read_lines
 from headwise.errors import ConfigError
@@ -43,6 +43,7 @@ def pretrain(
     epochs: Annotated[int | None, Parameter(show_default=False)] = None,
     word_list: Path | None = None,
     encoding: str = "utf-8",
+    encoding_errors: Literal["strict", "replace"] = "strict",
     work: Path | None = None,
     resume: Switch = False,
     overwrite: Switch = False,
@@ -70,6 +71,7 @@ def pretrain(
         word_list: A file of words, the commonest first, one a line, which are listed beside the commonest
             of the texts.
         encoding: Of the files.
+        encoding_errors: What to do with bytes that cannot be decoded: stop, or read them as U+FFFD.
         work: Folder that keeps what the teacher says, so that no text is read twice, and the state after
             each epoch. [OUTPUT.work, removed at the end]
         resume: Go on with an interrupted run; give the same settings again.
@@ -94,13 +96,15 @@ def pretrain(
     if epochs is not None:
         settings["student" if teacher else "context"].setdefault("epochs", epochs)
     config = from_dict(PretrainConfig, settings)
-    listed = [] if word_list is None else [line.strip() for _, line in read_lines(str(word_list), encoding)]
+    decoding = {"encoding": encoding, "encoding_errors": encoding_errors}
+    lines = [] if word_list is None else read_lines(str(word_list), encoding, encoding_errors)
+    listed = [line.strip() for _, line in lines]
     notes = Notes(licence, "\n\n".join(source), command=shlex.join(["headwise", *sys.argv[1:]]))
     try:
         with PretrainProgress() as progress:
             made = pretrain_files(
                 [str(file) for file in files], output, config, name=name, word_list=listed, notes=notes,
-                encoding=encoding, work=work, resume=resume, overwrite=overwrite, report=progress,
+                **decoding, work=work, resume=resume, overwrite=overwrite, report=progress,
             )  # fmt: skip
     except KeyboardInterrupt:
         warn("stopped; the same command with --resume goes on")
@@ -115,14 +119,14 @@ def pretrain(
     return 0
 
 
-class PretrainProgress:
+class PretrainProgress(Shown):
     """How far each step is, a bar a step, on standard error; without a terminal, a line when it begins."""
 
     def __init__(self) -> None:
         console = messages()
         self._live = console.is_terminal
         self._console = console
-        self._bars = Progress(
+        self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[done]} {task.fields[tell]}"),
@@ -134,19 +138,10 @@ class PretrainProgress:
         )
         self._steps: dict[str, TaskID] = {}
 
-    def __enter__(self) -> "PretrainProgress":
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
-
     def __call__(self, stage: str, done: int, total: int | None, tell: str) -> None:
         """Told of a step; see `headwise.pretrain.run.OnStep`."""
         if stage not in self._steps:
-            self._steps[stage] = self._bars.add_task(stage, total=total, done="", tell="")
+            self._steps[stage] = self.bar.add_task(stage, total=total, done="", tell="")
             if not self._live:
                 self._console.print(f"- {stage}", style="dim")
-        self._bars.update(self._steps[stage], completed=done, total=total, done=f"{done:,}", tell=tell)
+        self.bar.update(self._steps[stage], completed=done, total=total, done=f"{done:,}", tell=tell)

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -10,7 +11,22 @@ from headwise.cli.console import messages
 from headwise.data.compression import SUFFIXES
 
 
-class TextProgress:
+class Shown:
+    """What has a bar that is shown as long as it is in use."""
+
+    bar: Progress
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+
+class TextProgress(Shown):
     """A progress bar on standard error, if that is a terminal.
 
     Args:
@@ -23,7 +39,7 @@ class TextProgress:
     def __init__(self, file: Path | None, *, kept: int = 0, show: bool = True):
         console = messages()
         show = show and console.is_terminal
-        self._bar = Progress(
+        self.bar = Progress(
             BarColumn(bar_width=None),
             TextColumn("{task.fields[texts]:,} texts  {task.fields[rate]:,.0f} texts/s "),
             TimeElapsedColumn(),
@@ -34,26 +50,17 @@ class TextProgress:
             disable=not show,
         )
         total = count_lines(file) if show and file else None
-        self._task = self._bar.add_task("", total=total, texts=0, rate=0.0)
+        self._task = self.bar.add_task("", total=total, texts=0, rate=0.0)
         self._started, self._kept = time.perf_counter(), kept
-
-    def __enter__(self) -> "TextProgress":
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def update(self, texts: int, line: int) -> None:
         """Tell how many texts are done, and the line of the last."""
         rate = (texts - self._kept) / max(time.perf_counter() - self._started, 1e-9)
-        self._bar.update(self._task, completed=line, texts=texts, rate=rate)
+        self.bar.update(self._task, completed=line, texts=texts, rate=rate)
 
     def update_of(self, texts: int, total: int) -> None:
         """Tell how many texts are done, and how many there are."""
-        self._bar.update(self._task, total=total)
+        self.bar.update(self._task, total=total)
         self.update(texts, texts)
 
 

@@ -18,7 +18,7 @@ def sample(
     model: Path,
     /,
     *,
-    prompt: Annotated[str, Parameter(show_default=False)] = "",
+    prompt: Annotated[str, Parameter(show_default=False, allow_leading_hyphen=True)] = "",
     device: str = "auto",
     settings: Annotated[SampleConfig, Parameter(name="*", group="Sampling")] = DEFAULT,
 ) -> int:

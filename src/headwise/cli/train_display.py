@@ -1,12 +1,12 @@
 """How a training goes: a bar on a terminal, and a line for each epoch everywhere."""
 
 from collections.abc import Mapping
-from types import TracebackType
 
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from headwise.cli.console import messages, percent
+from headwise.cli.progress import Shown
 from headwise.train.config import TrainConfig
 from headwise.train.loop import Report
 from headwise.train.state import Progress
@@ -15,7 +15,7 @@ NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
 """Dev scores that are not between 0 and 1."""
 
 
-class TrainDisplay:
+class TrainDisplay(Shown):
     """A progress bar on a terminal, and a line for each epoch everywhere.
 
     Args:
@@ -40,15 +40,6 @@ class TrainDisplay:
             disable=not self.console.is_terminal,
         )
         self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", best="-", rate="-")
-
-    def __enter__(self) -> "TrainDisplay":
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.bar.stop()
 
     def show(self, report: Report) -> None:
         """Called by the training loop after each update and epoch."""

@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -16,7 +17,7 @@ from headwise.cli.settings import known, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
 
-_NAME = 24  # columns for the name of a candidate, at least
+_NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
 
 if TYPE_CHECKING:
     from headwise.verbs.tune import Gain, Tuned
@@ -100,12 +101,14 @@ def show(found: "Tuned", what: str) -> None:
     line = found.sheet.headline
     own = next(tried.name for tried in found.tried if tried.gain is None)
     loss = "error" if line.key == "mae" else "loss"
-    table = columns(what, "step", line.title, f"gain over {own}", loss, f"less {loss}", texts=(what,))
+    # Narrow enough for 80 columns: what does not fit would be cut off.
+    titles = (fill(title, _NUMBER) for title in (line.title, f"gain over {own}", f"less {loss}"))
+    table = columns(what, "step", *titles, texts=(what,))
     table.columns[0].min_width = _NAME
     for tried in found.tried:
-        numbers = FORMS[line.form](tried.score), score_gain(found, tried.gain)
-        losses = f"{tried.loss:.4f}", "" if tried.gain is None else loss_gain(tried.gain)
-        table.add_row(tried.name, f"{tried.step} of {found.steps}", *numbers, *losses)
+        less = f"of {tried.loss:.4f}" if tried.gain is None else loss_gain(tried.gain)
+        gains = (gain.replace(" (", "\n(") for gain in (score_gain(found, tried.gain), less))
+        table.add_row(tried.name, f"{tried.step}/{found.steps}", FORMS[line.form](tried.score), *gains)
     out = output_()
     out.print(table)
     out.print(f"\n{confirmation(found)}")

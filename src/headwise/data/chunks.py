@@ -1,4 +1,5 @@
-"""Texts or pairs, some of them at a time: of a stream of any length, or of a list by their size."""
+"""Texts or pairs, some of them at a time: of a stream of any length, of a list by their size, or those
+with given numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
@@ -45,3 +46,8 @@ def several(items: Iterable[T]) -> Iterable[T]:
             f"expected a list of texts, got the one text {items!r:.80}; give a list, also of one: [text]"
         )
     return items
+
+
+def some(items: Sequence[T], numbers: Iterable[int]) -> list[T]:
+    """The items with these numbers."""
+    return [items[number] for number in numbers]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
+from headwise.data.numbers import number_of
 from headwise.data.source import Record, Source
 from headwise.errors import ConfigError
 
@@ -50,10 +51,18 @@ class Column:
     @property
     def measured(self) -> bool:
         """Decimal fractions: a measurement rather than a class."""
-        return all("." in value and value.replace(".", "").isdecimal() for value in self.values)
+        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in self.values)
+
+    @property
+    def numbers(self) -> bool:
+        """More numbers than other things, which whoever reads the file refuses."""
+        given = [number_of(value) is not None for value in self.values if value.strip()]
+        return 2 * sum(given) > len(given)
 
 
-def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) -> Columns:
+def choose_columns(
+    sample: Sequence[Record], source: Source, *, labelled: bool, numbers: bool = False
+) -> Columns:
     """Choose by the options, else by the columns' names, else by what is in them.
 
     What was guessed is added to `source.notes`.
@@ -62,6 +71,7 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
         sample: The first records.
         source: The file and its options.
         labelled: Whether a label column is needed; if not, it is None when in doubt.
+        numbers: Whether labels are numbers.
 
     Raises:
         DataError: HW111 (no such column), HW131 (cannot be guessed).
@@ -83,7 +93,8 @@ def choose_columns(sample: Sequence[Record], source: Source, *, labelled: bool) 
             flags = "--text-column (for pairs of texts --first-column and --second-column)"
             raise unsure("the text column", flags, columns, source)
         guessed.append(f"text={text.name!r}")
-    if label is None and (label := _label_column([c for c in columns if c is not text])):
+    choose = _number_column if numbers else _label_column
+    if label is None and (label := choose([c for c in columns if c is not text], needed=labelled)):
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
         raise unsure("the label column", "--label-column", columns, source)
@@ -182,13 +193,30 @@ def _text_column(columns: list[Column]) -> Column | None:
     return varied[0] if len(varied) == 1 else None
 
 
-def _label_column(columns: list[Column]) -> Column | None:
+def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     if named := _by_name(columns, LABEL_NAMES):
         return named
     found = [column for column in columns if column.categorical]
+    if needed and not found:
+        found = [column for column in columns if column.measured]
     for better in (lambda c: c.distinct > 1, lambda c: not c.measured):
         found = [column for column in found if better(column)] or found
     return found[0] if len(found) == 1 else None
+
+
+def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
+    """The column of numbers by its name, else the only one of decimals; whole numbers, which may as well
+    count the texts, only where nothing is named as labels are."""
+    numbers = [column for column in columns if column.numbers]
+    if named := _by_name(numbers, LABEL_NAMES):
+        return named
+    numbers = [column for column in numbers if column.distinct > 1] or numbers
+    measured = [column for column in numbers if column.measured]
+    if needed and len(measured) == 1:
+        return measured[0]
+    if named := _by_name(columns, LABEL_NAMES):
+        return named
+    return numbers[0] if needed and not measured and len(numbers) == 1 else None
 
 
 def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:

@@ -1,13 +1,14 @@
 """Leave items out of training, or let them count less, by the lines of a list, such as the one that
 `headwise noise` writes."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from headwise.data.errors import DataError
+from headwise.data.formats.csv import read_cells
 from headwise.data.parts import Parts
+from headwise.data.source import Source
 
 WEIGHTS = ("weight", "probability of label")
 """The columns of a list that may say how much an item counts; the first that is there."""
@@ -49,11 +50,11 @@ def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
         if name is None:
             raise DataError("HW111", f"no column {WEIGHTS[0]!r} or {WEIGHTS[1]!r}", path=listed)
         try:
-            weights[item.line] = weight = float(row[name] or "")
+            weights[item.line] = weight = float(row[name])
         except ValueError:
             weight = -1.0
         if not 0 <= weight < float("inf"):
-            problem = f"the weight is {(row[name] or '')[:40]!r}"
+            problem = f"the weight is {row[name][:40]!r}"
             raise DataError("HW126", problem, expected="a number, 0 or more", path=listed, line=line)
 
     def weighed(items: Any) -> list[Any]:
@@ -70,30 +71,20 @@ def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
     return parts, sum(item.line in weights for item in own)
 
 
-def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str | None], int]]:
+def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str], int]]:
     """The items of the training file that a list names, with its row on each and the row's line."""
     items = {item.line: item for item in parts.files["train"].items}
-    try:
-        with open(listed, newline="", encoding="utf-8") as file:
-            table = csv.DictReader(file)
-            if "line" not in (table.fieldnames or ()):
-                raise DataError(
-                    "HW111", "no column 'line'", expected="a list of headwise noise", path=listed
-                )
-            for row in table:
-                number, label = row["line"] or "", row.get("label")
-                own = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
-                if own is None or (label is not None and label not in own.labels):
-                    what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
-                    raise DataError(
-                        "HW127",
-                        f"the training file has no {what}",
-                        advice="make the list of this very file",
-                        path=listed,
-                        line=table.line_num,
-                    )
-                yield own, row, table.line_num
-    except OSError as error:
-        raise DataError("HW101", f"cannot be opened: {error.strerror}", path=listed) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError("HW105", f"is no csv file: {error}", path=listed) from None
+    source = Source(listed)
+    rows = read_cells(source.open(), source)
+    names = [name.strip() for name in next(rows, (0, []))[1]]
+    if "line" not in names:
+        raise source.error("HW111", "no column 'line'", expected="a list of headwise noise")
+    for line, cells in rows:
+        row = dict(zip(names, cells, strict=False))
+        number, label = row.get("line", "").strip(), row.get("label")
+        own = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
+        if own is None or (label is not None and label not in own.labels):
+            what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
+            advice = "make the list of this very file"
+            raise source.error("HW127", f"the training file has no {what}", line, advice=advice)
+        yield own, row, line

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.shares import Shares
+from headwise.errors import ConfigError
 
 Parse = Sequence[int] | NDArray[np.int64]
 """The head of each word in the dependency tree (see `headwise.features.syntax`)."""
@@ -36,3 +37,16 @@ class Example:
     def labels(self) -> tuple[str, ...]:
         """The label, if there is one."""
         return () if self.label is None else (self.label,)
+
+
+def as_example(text: str | Example) -> Example:
+    """A text as an example.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    if isinstance(text, Example):
+        return text
+    if not isinstance(text, str):
+        raise ConfigError(f"expected a text, got {text!r:.80}; write '' where there is none")
+    return Example(text)

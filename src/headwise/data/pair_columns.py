@@ -56,7 +56,7 @@ def choose_pair_columns(
     check_apart(first_column=first, second_column=second, label_column=label)
     guessed = []
     if first is None or second is None:
-        texts = _texts([column for column in columns if column.name != label])
+        texts = _texts([column for column in columns if column.name != label], alone=not labelled)
         if first is None and second is None and texts:
             first, second = texts
             guessed += [f"first={first!r}", f"second={second!r}"]
@@ -79,13 +79,16 @@ def choose_pair_columns(
     return PairColumns(first, second, label)
 
 
-def _texts(columns: Sequence[Column]) -> tuple[str, str] | None:
-    """The columns with usual names, else the only two that hold texts of several words."""
+def _texts(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
+    """The columns with usual names, else the only two that hold texts of several words, or where the texts
+    may stand alone, the only two; neither numbers nor labels by their name are texts."""
     normal = {normal_name(column.name): column.name for column in reversed(columns)}
     for one, other in PAIR_NAMES:
         if one in normal and other in normal:
             return normal[one], normal[other]
     texts = [column.name for column in columns if column.words >= 2 and not column.categorical]
+    if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
+        texts = [column.name for column in columns if not column.numbers]
     return (texts[0], texts[1]) if len(texts) == 2 else None
 
 

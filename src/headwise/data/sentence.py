@@ -9,7 +9,7 @@ class Tagged:
     """A sentence.
 
     Attributes:
-        tokens: The tokens, at least one.
+        tokens: The tokens, at least one where there are tags.
         tags: A tag for each token; none at all where the file has none (prediction).
         line: The line of the file, from 1, on which the first token stands.
         heads: The number of the token that each depends on, from 1, and 0 for a root, if there is syntax.
@@ -18,6 +18,7 @@ class Tagged:
         spans: Where each token stands in `text`: its first character and the one after its last. Words
             that are written as one ("du" for "de le") and cannot be told apart share their span.
         starts_document: Whether a document starts with this sentence.
+        fields: All that the record of the sentence holds, where it is read to be predicted.
     """
 
     tokens: tuple[str, ...]
@@ -28,6 +29,7 @@ class Tagged:
     text: str | None = None
     spans: tuple[tuple[int, int], ...] | None = None
     starts_document: bool = False
+    fields: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.errors import DataError
+
 Floats = NDArray[np.float32]
 TOLERANCE = 0.02
 """How far probabilities may be from adding up to 1, as they are rounded when they are written."""
@@ -56,6 +58,12 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
 
 
 def weights_of(items: Iterable[Any]) -> Floats | None:
-    """How much each item counts, `[items]`, 1 in the mean; None where all count the same."""
+    """How much each item counts, `[items]`, 1 in the mean; None where all count the same.
+
+    Raises:
+        DataError: HW126 none counts.
+    """
     found = np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float32)
+    if len(found) and not found.any():
+        raise DataError("HW126", "the weights of all that is trained on are 0")
     return None if not len(found) or (found == found[0]).all() else found / found.mean()

@@ -81,7 +81,7 @@ def choose_soft_columns(
         asked = options
         if answers and not options.label_column and "prediction" in names:
             asked = replace(options, label_column="prediction")
-        plain = choose_columns(sample, replace(source, options=asked), labelled=True)
+        plain = choose_columns(sample, replace(source, options=asked), labelled=True, numbers=not soft)
         found = SoftColumns(plain.text, plain.label)
         given = None
         if soft:

@@ -66,6 +66,10 @@ class StreamData:
     findings: tuple[Finding, ...] = ()
     skipped: int = 0
 
+    def with_items(self, items: Stream) -> "StreamData":
+        """A part of the text."""
+        return replace(self, items=items)
+
     @property
     def labels(self) -> dict[str, int]:
         """None: the answer to a symbol is the next one."""

@@ -14,9 +14,9 @@ class TagOptions:
     """The files' format; guessed from the name and the first lines by default."""
 
     tag_column: str | None = None
-    """The column of the tags: its name, or its number from 1. By default the last one, of CoNLL-U upos
-    (others are xpos, deprel and feats), of CoNLL-2012 ner (the other is pos); in JSON the list of
-    tags."""
+    """The column of the tags: its name, or its number from 1. By default the last one, or the last with a
+    usual name if the first line names them; of CoNLL-U upos (others are xpos, deprel and feats), of
+    CoNLL-2012 ner (the other is pos); in JSON the list of tags."""
 
     token_column: str | None = None
     """The column of the tokens: its name, or its number from 1; the first by default."""

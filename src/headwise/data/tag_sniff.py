@@ -11,6 +11,7 @@ from headwise.data.tag_options import TaggedFormat
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
 
 _LOOKED_AT = 400  # lines
+_WORDS, _LONG = 8, 8  # lines of one word, and their mean characters, that are sentences word by word
 
 RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "conllu": conllu_tags.recognise,
@@ -23,6 +24,17 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
 """What recognises each format in the first lines, in the order in which they are asked."""
 
 
+def gives_words(lines: Sequence[str]) -> bool:
+    """Whether the first lines of a file to predict give the words of its sentences, tagged or not."""
+    if looks_tagged(lines) is not None or _lists(list(enumerate(lines, start=1))) is not None:
+        return True
+    words = [line.strip() for line in lines if line.strip()]
+    if len(words) < _WORDS or all(map(str.strip, lines[:-1])):
+        return False
+    # Lines without spaces that are longer are texts in a script that has none.
+    return sum(map(len, words)) <= _LONG * len(words) and not any(len(word.split()) > 1 for word in words)
+
+
 def looks_tagged(lines: Sequence[str]) -> str | None:
     """What speaks for a file of tagged sentences, for the user; None if the lines are something else.
 
@@ -33,8 +45,11 @@ def looks_tagged(lines: Sequence[str]) -> str | None:
     return found[1] if found else None
 
 
-def guess_tagged_format(path: str, head: Sequence[Line]) -> tuple[TaggedFormat, str]:
-    """The format of a file that is known to hold tagged sentences, and what spoke for it.
+def guess_tagged_format(
+    path: str, head: Sequence[Line], *, labelled: bool = True
+) -> tuple[TaggedFormat, str]:
+    """The format of a file that is known to hold sentences, tagged where they are labelled, and what spoke
+    for it.
 
     Raises:
         DataError: HW259, if nothing fits.
@@ -43,8 +58,10 @@ def guess_tagged_format(path: str, head: Sequence[Line]) -> tuple[TaggedFormat, 
     for suffix, known in SUFFIXES.items():
         if name.endswith(suffix):
             return known, f"from the suffix {suffix}"
-    if found := _recognise(head):
+    if found := _recognise(head) or (None if labelled else _lists(head)):
         return found[0], f"from the first lines: {found[1]}"
+    if head and head[0][1].lstrip().startswith("{"):
+        return "lists", "as the lines are JSON"
     blocks, _ = conll.sample_blocks(head)
     if blocks and (len(blocks[0][0][1]) > 1 or max(map(len, blocks)) > 1):
         return "columns", "as the lines have columns"
@@ -59,3 +76,8 @@ def guess_tagged_format(path: str, head: Sequence[Line]) -> tuple[TaggedFormat, 
 
 def _recognise(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
     return next(((name, why) for name, own in RECOGNISERS.items() if (why := own(head))), None)
+
+
+def _lists(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
+    why = token_lists.recognise(head, labelled=False)
+    return ("lists", why) if why else None

@@ -15,6 +15,7 @@ from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees
 from headwise.data.formats.tag_columns import tag_column
+from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
 from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
@@ -60,6 +61,12 @@ class TaggedData(Dataset[Tagged]):
         """How many entities there are of each type; empty if tags mark no entities."""
         return count_entities(self.items) if marks_entities(self.labels) else {}
 
+    def with_items(self, items: list[Tagged]) -> "TaggedData":
+        """The same file with other sentences; fewer of them do not tell documents and members."""
+        if len(items) == len(self.items):
+            return super().with_items(items)
+        return replace(self, items=items, documents=(), files=())
+
     def where(self, item: int, token: int = 0) -> str:
         """`path:line` of a token, by the numbers of its sentence and in it, both from 0.
 
@@ -100,9 +107,9 @@ def read_tagged(
 
     found: list[tuple[str, Tagged]] = []
     notes: list[str] = []
-    plan = None
+    plan, how = None, ReadOptions(encoding=options.encoding, encoding_errors=options.encoding_errors)
     for file, lines in read_files(name, options.encoding, options.encoding_errors):
-        source = Source(file, report=counting, notes=notes)
+        source = Source(file, how, counting, notes)
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled)
@@ -162,7 +169,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
     """How files are read, by the options and by the first lines of the first one."""
     form = options.format
     if form is None:
-        form, reason = guess_tagged_format(source.path, head)
+        form, reason = guess_tagged_format(source.path, head, labelled=labelled)
         source.notes.append(f"format {form} guessed {reason} - override with --format")
     unused = {"token": options.token_column, "head": options.head_column} if form != "columns" else {}
     if form == "lists":

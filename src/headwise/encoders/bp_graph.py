@@ -19,13 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from headwise.attention.edges import Tiles, Trees
 from headwise.attention.neighbours import Edges, Graph
-from headwise.encoders.bp_edges import contextual_edges
 from headwise.ragged import Layout
 
 _SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths
@@ -89,8 +87,7 @@ class PartitionGraph:
     @cached_property
     def context(self) -> Graph:
         """What each token sees: itself and its contextual edges."""
-        with torch.inference_mode(False):
-            return Graph.of(self.layout.total, list(self._edges()))
+        return self._context()
 
     @property
     def forest(self) -> Tensor:
@@ -106,10 +103,12 @@ class PartitionGraph:
     def tiles(self, width: int, labels: bool = True) -> Tiles:
         """The same as `context`, `width` tokens at a time; without labels, all are 0."""
         if (width, labels) not in self._tiles:
-            firsts = torch.stack(self.first).numpy()
-            query, key, label = contextual_edges(self.layout, firsts, self.k, self.clip, self.causal)
-            label = label if labels else np.zeros_like(label)
-            self._tiles[width, labels] = Tiles.of(self.layout, query, key, label, width)
+            graph = self._context()  # which is not kept beside the tiles
+            seen, none = graph.visible, torch.zeros(0, dtype=torch.int64)
+            query, key = seen.nonzero()[:, 0], graph.neighbours[seen] if graph.blocks else none
+            label = graph.labels[seen] if labels and graph.labels is not None else torch.zeros_like(key)
+            edges = query.numpy(), key.numpy(), label.numpy()
+            self._tiles[width, labels] = Tiles.of(self.layout, *edges, width)
         return self._tiles[width, labels]
 
     def trees(self, width: int) -> Trees:
@@ -118,6 +117,10 @@ class PartitionGraph:
             firsts = torch.stack(self.first).numpy() - self.layout.total
             self._trees[width] = Trees.of(self.layout, firsts, width)
         return self._trees[width]
+
+    def _context(self) -> Graph:
+        with torch.inference_mode(False):
+            return Graph.of(self.layout.total, list(self._edges()))
 
     def _edges(self) -> Iterator[Edges]:
         if self.layout.total:

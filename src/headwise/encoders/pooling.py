@@ -23,12 +23,15 @@ def _summary(encoded: Encoded) -> Tensor:
     return encoded.summary
 
 
+NO_CLS = (
+    "this readout needs the [CLS] state of a pretrained encoder, but words have vectors of their own; name "
+    "an encoder (pretrained.name) or choose the readout attentive,max"
+)
+
+
 def _cls(encoded: Encoded) -> Tensor:
     if encoded.cls is None:
-        raise ConfigError(
-            "this readout needs the [CLS] state of a pretrained encoder, but words have vectors of their "
-            "own; name an encoder (pretrained.name) or choose the readout attentive,max"
-        )
+        raise ConfigError(NO_CLS)
     return encoded.cls
 
 

@@ -213,7 +213,7 @@ def texts_of(X: Any) -> list[str]:
     return [str(text) for text in texts]  # not NumPy's
 
 
-def weights_for(texts: Sequence[str], weights: Any) -> list[float]:
+def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
     """How much each text counts.
 
     Raises:

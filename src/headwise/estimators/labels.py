@@ -69,8 +69,9 @@ def check_labels(y: Any) -> np.ndarray:
         TypeError, ValueError: It is something else.
     """
     targets = column_or_1d(y)
-    for place, label in enumerate(targets.tolist()):
-        if label is None or label != label:
+    given = y if isinstance(y, list | tuple) else targets.tolist()  # an array of strings has NaN as 'nan'
+    for place, label in enumerate(given):
+        if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
     if targets.dtype == object and not all(isinstance(label, str) for label in targets):
         kinds = sorted({type(label).__name__ for label in targets})

@@ -1,5 +1,6 @@
-"""PairClassifier: what holds between two texts as a scikit-learn estimator."""
+"""PairClassifier, PairRegressor: what holds between two texts, or how much, as scikit-learn estimators."""
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -8,6 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
+from headwise.estimators.regressor import NumberEstimator
 
 
 class PairClassifier(LabelEstimator):
@@ -49,6 +51,42 @@ class PairClassifier(LabelEstimator):
         return _pairs(X)
 
 
+class PairRegressor(NumberEstimator):
+    """A model that gives text pairs a score, such as how similar they are; see `TextEstimator` for its
+    parameters.
+
+    Attributes:
+        model_: The fitted `headwise.models.pair_model.PairScorer`.
+        recipe_: The settings that were used, in the sections of a recipe.
+        history_: Scores on dev, one dictionary for each epoch.
+    """
+
+    TASK: ClassVar[str] = "pair-score"
+
+    def fit(
+        self,
+        X: Sequence[tuple[str, str]],
+        y: Sequence[float],
+        *,
+        dev: tuple[Sequence[tuple[str, str]], Sequence[float]] | None = None,
+    ) -> Self:
+        """Train on pairs and their scores.
+
+        Args:
+            X: Pairs of texts, as `PairClassifier` takes them.
+            y: Their scores.
+            dev: Pairs and scores that choose the best epoch, likewise.
+
+        Raises:
+            HeadwiseError: A setting is wrong, or the pairs are too few to split.
+            TypeError, ValueError: X or y are not what they should be.
+        """
+        return self._fit_numbers(self._answered(X, y), dev)
+
+    def _items(self, X: Any) -> list[Pair]:
+        return _pairs(X)
+
+
 def _pairs(X: Any) -> list[Pair]:
     if isinstance(X, str):
         raise TypeError("X is one text; give a list of pairs of texts")
@@ -60,7 +98,7 @@ def _pairs(X: Any) -> list[Pair]:
             or len(row) != 2
             or not all(isinstance(text, str) for text in row)
         ):
-            raise TypeError(f"X[{place}] is {row!r:.80}; expected two texts")
+            raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts")
     return [Pair(str(first), str(second)) for first, second in rows]
 
 

@@ -1,6 +1,7 @@
-"""TextRegressor: a number for each text as a scikit-learn estimator."""
+"""TextRegressor: a number for each text as a scikit-learn estimator, and what such estimators share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,10 +10,33 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.example import Example
-from headwise.estimators.base import TextEstimator, texts_of, weights_for
+from headwise.estimators.base import TextEstimator, weights_for
 
 
-class TextRegressor(RegressorMixin, TextEstimator):
+class NumberEstimator(RegressorMixin, TextEstimator):
+    """An estimator that gives each item a number."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The number of each text or pair, float64 `[items]`."""
+        check_is_fitted(self, "model_")
+        return self.model_.scores(self.model_.encoded(self._items(X)))
+
+    def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Any, Any] | None) -> Self:
+        if len({item.label for item in answered}) < 2:
+            raise ValueError("y has only one value; a regressor needs two or more")
+        return self._fit(answered, None if dev is None else self._answered(*dev))
+
+    def _answered(self, X: Any, y: Any) -> list[Any]:
+        """Items with their numbers."""
+        items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
+        numbers: Any = check_array(column_or_1d(y), ensure_2d=False, dtype="float64", input_name="y")
+        check_consistent_length(items, numbers)
+        return [
+            replace(item, label=repr(float(number))) for item, number in zip(items, numbers, strict=True)
+        ]
+
+
+class TextRegressor(NumberEstimator):
     """A model that gives each text a number, such as a rating; see `TextEstimator` for its parameters.
 
     Attributes:
@@ -44,20 +68,6 @@ class TextRegressor(RegressorMixin, TextEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        examples = _examples(X, y, sample_weight)
-        if len({example.label for example in examples}) < 2:
-            raise ValueError("y has only one value; a regressor needs two or more")
-        return self._fit(examples, None if dev is None else _examples(*dev))
-
-    def predict(self, X: Sequence[str]) -> np.ndarray:
-        """The number of each text, float64 `[texts]`."""
-        check_is_fitted(self, "model_")
-        return self.model_.scores(self.model_.features.encode(texts_of(X)))
-
-
-def _examples(X: Any, y: Any, weights: Any = None) -> list[Example]:
-    texts = texts_of(X)
-    numbers: Any = check_array(column_or_1d(y), ensure_2d=False, dtype="float64", input_name="y")
-    check_consistent_length(texts, numbers)
-    rows = zip(texts, numbers, weights_for(texts, weights), strict=True)
-    return [Example(text, repr(float(number)), weight=weight) for text, number, weight in rows]
+        answered = self._answered(X, y)
+        weighed = zip(answered, weights_for(answered, sample_weight), strict=True)
+        return self._fit_numbers([replace(item, weight=weight) for item, weight in weighed], dev)

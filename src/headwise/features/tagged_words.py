@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -48,12 +49,12 @@ class SpelledWords(nn.Module):
 def speller(embedding: nn.Module) -> Any:
     """From the words of texts to what `words_of` and `pieces_of` find in a batch."""
     prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
+    return partial(_spell, prepare)  # which can be pickled, as scikit-learn does to estimators
 
-    def spell(texts: Sequence[Sequence[str]]) -> list[Spelled]:
-        pieces = [None] * len(texts) if prepare is None else prepare(texts)
-        return [Spelled(tuple(words), own) for words, own in zip(texts, pieces, strict=True)]
 
-    return spell
+def _spell(prepare: Any, texts: Sequence[Sequence[str]]) -> list[Spelled]:
+    pieces = [None] * len(texts) if prepare is None else prepare(texts)
+    return [Spelled(tuple(words), own) for words, own in zip(texts, pieces, strict=True)]
 
 
 def words_of(batch: Batch) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headwise.data.chunks import several
-from headwise.data.example import Example
+from headwise.data.example import Example, as_example
 from headwise.errors import HeadwiseError
 from headwise.features.encoded import EncodedText
 from headwise.features.syntax import Heads, HeadsError, TreeUse, checked_heads
@@ -62,9 +62,9 @@ class TextFeatures:
         Raises:
             HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
             LongTextError: HW226, a text has more words than are read.
-            ConfigError: It is one text, and no list.
+            ConfigError: It is one text, and no list; or one of them is no text.
         """
-        examples = [Example(text) if isinstance(text, str) else text for text in several(texts)]
+        examples = [as_example(text) for text in several(texts)]
         return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
 
     def encode_words(

@@ -64,7 +64,7 @@ def concat(first: Tensor, second: Tensor) -> Tensor:
 FEATURES = {"concat-absolute": concat_absolute, "product": product, "concat": concat}
 
 
-class PairHead(nn.Module):
+class PairHead(Classifier):
     """Two-layer perceptron on what two text vectors are to each other.
 
     Args:
@@ -75,14 +75,12 @@ class PairHead(nn.Module):
     """
 
     def __init__(self, width: int, outputs: int, config: PairConfig, classifier: ClassifierConfig):
-        super().__init__()
+        super().__init__((2 if config.features == "concat" else 4) * width, outputs, classifier)
         self.features = FEATURES[config.features]
-        vectors = 2 if config.features == "concat" else 4
-        self.classifier = Classifier(vectors * width, outputs, classifier)
 
-    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:  # type: ignore[override]
         """Vectors of the first and of the second texts, `[pairs, width]` -> `[pairs, outputs]`."""
-        return self.classifier(self.features(first, second))
+        return super().forward(self.features(first, second))
 
 
 class CrossInteraction(nn.Module):

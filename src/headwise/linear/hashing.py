@@ -155,6 +155,11 @@ def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
     return slots
 
 
+def roomy_table_of(keys: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """The same, at most a quarter full."""
+    return table_of(keys, 1 << max(4 * len(keys) - 1, 1).bit_length())
+
+
 @njit(nogil=True, cache=True)
 def count_known(
     hashes: NDArray[np.uint32], bounds: Ends, slots: NDArray[np.uint64], size: int

@@ -13,16 +13,17 @@ from threadpoolctl import threadpool_limits
 _ROWS = 8_192
 
 
-def leading(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+def leading(vectors: NDArray[np.floating], most: int = 256) -> NDArray[np.float32]:
     """The square root of the covariance of some vectors, so scaled that they keep their mean squared
     distance from their mean; the identity where they do not differ.
 
     Args:
         vectors: `[texts, size]`.
+        most: Of longer vectors only so many directions are kept, the largest.
 
     Returns:
-        A symmetric matrix, `[size, size]`. What a linear model learns of `vectors @ matrix` it says of
-        `vectors` with the weights `matrix @ weights`.
+        A symmetric matrix, `[size, size]`; of longer vectors `[size, most]`. What a linear model learns of
+        `vectors @ matrix` it says of `vectors` with the weights `matrix @ weights`.
     """
     size = vectors.shape[1]
     mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)
@@ -35,6 +36,7 @@ def leading(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
         values = np.sqrt(np.maximum(values, 0))
         squares = (values**4).sum()
         if not squares > 0:
-            return np.eye(size, dtype=np.float32)
-        root = (axes * (values * np.sqrt((values**2).sum() / squares))) @ axes.T
+            return np.eye(size, min(size, most), dtype=np.float32)
+        root = axes * (values * np.sqrt((values**2).sum() / squares))
+        root = root @ axes.T if size <= most else root[:, -most:]
     return root.astype(np.float32)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, hstack
 
 from headwise.data.pair import Pair
 from headwise.features.tokenize import get_tokenizer
-from headwise.linear.pair_expert import NUMBERS, compared, overlap
+from headwise.linear.pair_features import OVERLAPS, compared, overlap
 from headwise.linear.ridge import fit_ridge
 from headwise.linear.svm import fit_svm
 from headwise.linear.tfidf import fit_tfidf
@@ -39,7 +40,8 @@ class PairFeatures:
         b = self.vectorizer.transform([pair.second for pair in pairs])
         words = get_tokenizer(self.tokenizer).words
         numbers = [overlap(words(pair.first.lower()), words(pair.second.lower())) for pair in pairs]
-        return compared(a, b, np.array(numbers, dtype=np.float32).reshape(-1, NUMBERS))
+        dense = np.array(numbers, dtype=np.float32).reshape(-1, OVERLAPS)
+        return hstack([compared(a, b), csr_matrix(dense)], format="csr")
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,16 @@ occurs, and there between the words that it covers: a word pair has two, a run o
 the tokeniser cuts (`do n't`), several, each by its characters. What is left is the bias.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.features.ngrams import NgramVocabulary, ngram_keys, ngram_owners
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import hashing
-from headwise.linear.expert import LinearExpert
-from headwise.linear.pair_expert import PairExpert
-from headwise.linear.text_features import LONGEST, SHORTEST
+from headwise.linear.pair_features import GROUPS
+from headwise.linear.text_features import LONGEST, SHORTEST, Block, Vocabulary
 from headwise.linear.text_model import LinearModel
 
 Shares = NDArray[np.float64]
@@ -31,26 +30,94 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
         text: Any text, which the model's tokeniser cuts into words.
         toward: What each label's score counts, `[classes]`.
     """
-    tokenizer = get_tokenizer(model.tokenizer)
-    spans = tokenizer.spans(text)
-    shares, first, lowered = np.zeros(len(spans)), 0, text.lower()
+    words = _Words(model.tokenizer, text)
+    shares, first, column = np.zeros(len(words.spans)), 0, column_of(toward, model)
     for name, vocabulary in model.blocks.items():
         weights = model.machine.weights[first : first + len(vocabulary)]
         first += len(vocabulary)
-        if name == "words":
-            cut = hashing.SEPARATOR.join(text[start:end] for start, end in spans).lower()
+        found = words.features(name, vocabulary)
+        shares += words.shared(name, found.values * (weights[found.places] @ column))
+    return shares
+
+
+def pair_shares(model: LinearModel, texts: tuple[str, str], toward: Shares) -> tuple[Shares, Shares]:
+    """The same for a model of pairs: what the words of both texts add, `[words]` each. What both have is
+    divided evenly; how texts and vectors compare as wholes belongs to no word."""
+    one, other = (_Words(model.tokenizer, text) for text in texts)
+    shares, first = (np.zeros(len(one.spans)), np.zeros(len(other.spans))), 0
+    column = column_of(toward, model)
+    for name, vocabulary in model.blocks.items():
+        size, both = len(vocabulary), (one.features(name, vocabulary), other.features(name, vocabulary))
+        starts = first + size * np.arange(GROUPS)
+        first += GROUPS * size
+        there = np.unique(np.concatenate([found.places for found in both]))
+        at = [np.searchsorted(there, found.places) for found in both]
+        a, b = (
+            np.bincount(places, found.values, len(there)) for places, found in zip(at, both, strict=True)
+        )
+        common, only_first, only_second, whole = (
+            model.machine.weights[start + there] @ column for start in starts
+        )
+        half = np.minimum(a, b) * common / 2
+        worth = (
+            half + np.maximum(a - b, 0) * only_first,
+            half + np.maximum(b - a, 0) * only_second + b * whole,
+        )
+        # Of a feature's worth each occurrence has its part of the feature's value.
+        for words, own, found, places, sums, values in zip(
+            (one, other), shares, both, at, (a, b), worth, strict=True
+        ):
+            parts = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0)
+            own += words.shared(name, found.values * parts[places])
+    return shares
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The occurrences of the features of a block in a text.
+
+    Attributes:
+        places: The number of the feature of each; 0 of those that are not known.
+        values: What each adds to the value of its feature, which is TF-IDF with logarithmic counts at
+            length 1; 0 of those that are not known.
+    """
+
+    places: Numbers
+    values: Shares
+
+
+class _Words:
+    """The words of a text, and where features stand among them."""
+
+    def __init__(self, tokenizer: str, text: str):
+        self.text, self.lowered, self.spans = text, text.lower(), get_tokenizer(tokenizer).spans(text)
+
+    def features(self, block: Block, vocabulary: Vocabulary) -> _Found:
+        """What a vocabulary knows of it."""
+        if block == "words":
+            cut = hashing.SEPARATOR.join(self.text[start:end] for start, end in self.spans).lower()
             hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]))
-            if len(hashes) != max(2 * len(spans) - 1, 0):
+            if len(hashes) != max(2 * len(self.spans) - 1, 0):
                 raise ValueError("the words of a text hold the sign that is to separate them")
         else:
-            codes, ends = hashing.codes_of([lowered])
+            codes, ends = hashing.codes_of([self.lowered])
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
-        worth = _worth(hashes, vocabulary.keys, vocabulary.idf, weights, column_of(toward, model))
-        if name == "words":
-            shares += _of_words_and_pairs(worth, len(spans))
-        else:
-            shares += _of_characters(worth, text, lowered, spans)
-    return shares
+        places, found, counts = _places(hashes, vocabulary.keys)
+        if not len(vocabulary) or not len(hashes):
+            return (
+                _Found(places[:0], np.zeros(0))
+                if not len(hashes)
+                else _Found(places, np.zeros(len(hashes)))
+            )
+        values = np.where(found, (np.log(counts) + 1) * vocabulary.idf[places], 0.0)
+        length = np.sqrt((values**2 / counts).sum())
+        return _Found(places, values / counts / length if length else np.zeros(len(hashes)))
+
+    def shared(self, block: Block, worth: Shares) -> Shares:
+        """What the occurrences are worth, given to the words that they cover."""
+        if block == "words":
+            return _of_words_and_pairs(worth, len(self.spans))
+        return _of_characters(worth, self.text, self.lowered, self.spans)
 
 
 def vector_shares(model: LinearModel, addends: NDArray, toward: Shares) -> tuple[Shares, float]:
@@ -75,42 +142,7 @@ def column_of(toward: Shares, model: LinearModel) -> Shares:
     return toward[1:] / 2 - toward[:1] / 2 if len(model.machine.bias) < len(toward) else toward
 
 
-def number_shares(expert: LinearExpert, words: Numbers, toward: Shares) -> Shares:
-    """The same for an expert that reads word numbers, `[words]`."""
-    vocabulary = _vocabulary(expert)
-    worth = _worth(ngram_keys(words), vocabulary.keys, vocabulary.idf, expert.weights.cpu().numpy(), toward)
-    return _to_owners(worth, ngram_owners(words), len(words))
-
-
-def pair_shares(
-    expert: PairExpert, first: Numbers, second: Numbers, toward: Shares
-) -> tuple[Shares, Shares]:
-    """The same for an expert of pairs: what the words of both texts add, `[words]` each. What both have
-    is divided evenly; how texts and vectors compare as wholes belongs to no word."""
-    vocabulary = _vocabulary(expert)
-    size = len(vocabulary.keys)
-    common, only_first, only_second, whole = (
-        (expert.weights[group * size : (group + 1) * size].cpu().numpy() @ toward) for group in range(4)
-    )
-    a, b = (vocabulary.transform([words]).toarray()[0].astype(np.float64) for words in (first, second))
-    both = np.minimum(a, b) * common / 2
-    values = (
-        both + np.maximum(a - b, 0) * only_first,
-        both + np.maximum(b - a, 0) * only_second + b * whole,
-    )
-    found = []
-    for words, worth in zip((first, second), values, strict=True):
-        places, known, counts = _features(ngram_keys(words), vocabulary.keys)
-        each = np.where(known, worth[places] / counts, 0.0) if size else np.zeros(len(places))
-        found.append(_to_owners(each, ngram_owners(words), len(words)))
-    return found[0], found[1]
-
-
-def _vocabulary(expert: LinearExpert) -> NgramVocabulary:
-    return NgramVocabulary(expert.keys.cpu().numpy(), expert.idf.cpu().numpy())
-
-
-def _features(keys: NDArray, known: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:
+def _places(keys: NDArray, known: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:
     """Of each occurrence: the number of its feature (0 if unknown), whether it is known, and how often the
     text has it."""
     places = np.searchsorted(known, keys)
@@ -119,19 +151,6 @@ def _features(keys: NDArray, known: NDArray) -> tuple[Numbers, NDArray[np.bool_]
     places = np.where(found, places, 0)
     _, inverse, counts = np.unique(np.where(found, places, -1), return_inverse=True, return_counts=True)
     return places, found, counts[inverse.reshape(-1)]
-
-
-def _worth(keys: NDArray, known: NDArray, idf: NDArray, weights: NDArray, columns: Shares) -> Shares:
-    """What each occurrence of a feature adds: TF-IDF with logarithmic counts and length 1, times the
-    weight, divided by how often it occurs."""
-    if not len(known) or not len(keys):
-        return np.zeros(len(keys))
-    places, found, counts = _features(keys, known)
-    values = np.where(found, (np.log(counts) + 1) * idf[places], 0.0)
-    length = np.sqrt((values**2 / counts).sum())
-    if length == 0:
-        return np.zeros(len(keys))
-    return values / counts / length * (weights[places] @ columns)
 
 
 def _to_owners(worth: Shares, owners: Numbers, words: int) -> Shares:

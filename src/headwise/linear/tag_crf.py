@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwise.data.sentence import Tagged
-from headwise.linear.hashing import Ends, table_of
+from headwise.linear.hashing import Ends, roomy_table_of
 from headwise.linear.tag_features import features_of, look_up
 from headwise.scores.schemes import Scheme, convert
 
@@ -55,7 +55,7 @@ class CrfTagger:
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
         """The keys as an open table."""
-        return table_of(self.keys, 1 << max(4 * len(self.keys) - 1, 1).bit_length())
+        return roomy_table_of(self.keys)
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
         """Scores of the tags of each word, `[words, tags]`, and where each sentence begins and ends."""

@@ -1,4 +1,4 @@
-"""TextExpert: a linear model of texts as part of a saved model, its weights in bytes."""
+"""TextExpert: a linear model of texts, or of text pairs, as part of a saved model, its weights in bytes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
+from headwise.linear.pair_features import GROUPS, NUMBERS
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_features import Block, Vocabulary
 from headwise.linear.text_model import DenseScale, LinearModel
@@ -34,6 +35,7 @@ class TextExpert(nn.Module):
         classes: Number of labels.
         tokenizer: Finds the words.
         sets: A text may have any number of the labels.
+        pairs: It reads pairs: each feature has `GROUPS` rows of weights, and there are `NUMBERS` beside.
         kept: How many weights it has; 0 if it has them all.
     """
 
@@ -56,25 +58,28 @@ class TextExpert(nn.Module):
         tokenizer: str,
         *,
         sets: bool = False,
+        pairs: bool = False,
         kept: int = 0,
     ):
         super().__init__()
         columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.kept = kept
+        self.pairs, self.kept = pairs, kept
+        rows, dense = features * (GROUPS if pairs else 1), vectors + (NUMBERS if pairs else 0)
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
-        shape = (kept,) if kept else (features, columns)
+        shape = (kept,) if kept else (rows, columns)
         self.register_buffer("weights", torch.zeros(shape, dtype=torch.int8))
         if kept:
             number = torch.int16 if columns <= 1 << 15 else torch.int32
-            self.register_buffer("ends", torch.zeros(features, dtype=torch.int32))
+            self.register_buffer("ends", torch.zeros(rows, dtype=torch.int32))
             self.register_buffer("columns", torch.zeros(kept, dtype=number))
-        self.register_buffer("steps", torch.zeros(features))
+        self.register_buffer("steps", torch.zeros(rows))
         self.register_buffer("bias", torch.zeros(columns))
         if vectors:
             self.register_buffer("mean", torch.zeros(vectors))
-            self.register_buffer("dense", torch.zeros(vectors, columns))
+        if dense:
+            self.register_buffer("dense", torch.zeros(dense, columns))
         self._model: LinearModel | None = None
 
     @classmethod
@@ -87,7 +92,8 @@ class TextExpert(nn.Module):
         weights = thinned(model.machine.weights)
         kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        expert = cls(features, words, vectors, model.classes, model.tokenizer, sets=sets, kept=kept)
+        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept}
+        expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
         idf = np.concatenate([np.zeros(0, dtype=np.float32), *(own.idf for own in vocabularies)])
@@ -102,7 +108,9 @@ class TextExpert(nn.Module):
             values["weights"] = np.rint(weights.data / np.repeat(divisors, np.diff(ends)))
         if model.scale is not None:
             values["mean"] = model.scale.mean
-            values["dense"] = model.machine.dense * np.float32(model.scale.weight)
+        if len(model.machine.dense):
+            values["dense"] = model.machine.dense.copy()
+            values["dense"][:vectors] *= np.float32(model.scale.weight if model.scale else 1)
         for name, value in values.items():
             getattr(expert, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
         return expert
@@ -136,11 +144,12 @@ class TextExpert(nn.Module):
             }
             columns = len(self.bias)
             dense, scale = np.zeros((0, columns), dtype=np.float32), None
-            if self.vectors:
+            if self.vectors or self.pairs:
                 dense = self.dense.float().cpu().numpy()
+            if self.vectors:
                 scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
             machine = Machine(self._weights(steps), dense, self.bias.float().cpu().numpy())
-            self._model = LinearModel(blocks, machine, self.classes, self.tokenizer, scale)
+            self._model = LinearModel(blocks, machine, self.classes, self.tokenizer, scale, self.pairs)
         return self._model
 
     def _weights(self, steps: Floats) -> Floats | csr_matrix:
@@ -155,9 +164,11 @@ class TextExpert(nn.Module):
         sparse = csr_matrix((values, self.columns.cpu().numpy().astype(np.int32), ends), shape=shape)
         return np.asarray(sparse.toarray()) if shape[0] * shape[1] <= MOST_DENSE else sparse
 
-    def forward(self, texts: Sequence[str], dense: NDArray | None = None) -> Floats:
-        """Calibrated logits of texts, `[texts, classes]`, from their vectors too if it reads any."""
-        return self.linear_model().scores(texts, dense)
+    def forward(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> Floats:
+        """Calibrated logits of texts or pairs, `[texts, classes]`, from what it reads beside them too."""
+        return self.linear_model().scores(texts, dense, numbers)
 
     def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
         self._model = None

@@ -8,7 +8,7 @@ them, with punctuation, in lower case; and runs of two to five characters inside
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from headwise.data.chunks import portions
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import hashing
+from headwise.linear.pair_features import compared
 
 Block = Literal["words", "characters"]
 
@@ -44,11 +45,7 @@ class Vocabulary:
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
         """The keys as an open table."""
-        return hashing.table_of(self.keys, _power_of_two(4 * len(self.keys)))
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << max(least - 1, 1).bit_length()
+        return hashing.roomy_table_of(self.keys)
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,12 @@ class BlockReader:
     Attributes:
         block: Words or characters.
         tokenizer: Finds the words.
+        pairs: Pairs of texts are read, and what comes out is what `compared` makes of both.
     """
 
     block: Block
     tokenizer: str = "penn"
+    pairs: bool = False
 
     def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
         """The numbers of the features of texts, some texts at a time, and where those of each begin and
@@ -76,16 +75,17 @@ class BlockReader:
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(
-        self, texts: Sequence[str], *, max_features: int, least_texts: int = 1
+        self, texts: Sequence[Any], *, max_features: int, least_texts: int = 1
     ) -> tuple[Vocabulary, csr_matrix]:
         """The features of training texts, the most widespread where there are too many; and the texts in
         them.
 
         Args:
-            texts: Training texts.
+            texts: Training texts, or pairs of them.
             max_features: Most features that are kept.
             least_texts: Features of fewer texts are left out.
         """
+        texts = self._each(texts)
         table = _Growing()
         parts = [table.count(*found) for found in self.hashes(texts)]
         features, counts, ends = _joined(parts, len(texts))
@@ -99,14 +99,23 @@ class BlockReader:
         idf = np.log((1 + len(texts)) / (1 + spread[kept])) + 1
         vocabulary = Vocabulary(table.keys[kept].copy(), idf.astype(np.float32))
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
-        return vocabulary, _matrix(features, counts, ends, vocabulary)
+        return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
 
-    def transform(self, texts: Sequence[str], vocabulary: Vocabulary) -> csr_matrix:
-        """Texts in the features of a vocabulary, `[texts, features]` float32, rows of length 1 (or 0)."""
+    def transform(self, texts: Sequence[Any], vocabulary: Vocabulary) -> csr_matrix:
+        """Texts in the features of a vocabulary, `[texts, features]` float32, rows of length 1 (or 0); of
+        pairs what `compared` makes of those of both, `[pairs, 4 * features]`."""
+        texts = self._each(texts)
         parts = [
             hashing.count_known(*found, vocabulary.slots, len(vocabulary)) for found in self.hashes(texts)
         ]
-        return _matrix(*_joined(parts, len(texts)), vocabulary)
+        return self._read(_matrix(*_joined(parts, len(texts)), vocabulary))
+
+    def _each(self, texts: Sequence[Any]) -> Sequence[str]:
+        return [pair[side] for side in (0, 1) for pair in texts] if self.pairs else texts
+
+    def _read(self, matrix: csr_matrix) -> csr_matrix:
+        half = matrix.shape[0] // 2  # type: ignore[index]
+        return compared(matrix[:half], matrix[half:]) if self.pairs else matrix
 
 
 @dataclass

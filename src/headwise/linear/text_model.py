@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class LinearModel:
         classes: Number of labels.
         tokenizer: Finds the words.
         scale: Of vectors; None where it reads none.
+        pairs: It reads pairs of texts, and numbers that tell how they compare.
     """
 
     blocks: Mapping[Block, Vocabulary]
@@ -47,27 +49,40 @@ class LinearModel:
     classes: int
     tokenizer: str = "penn"
     scale: DenseScale | None = None
+    pairs: bool = False
 
-    def rows(self, texts: Sequence[str], dense: NDArray | None = None) -> Rows:
-        """Texts as it reads them."""
+    def rows(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> Rows:
+        """Texts or pairs as it reads them."""
         parts = [
-            BlockReader(name, self.tokenizer).transform(texts, own) for name, own in self.blocks.items()
+            BlockReader(name, self.tokenizer, self.pairs).transform(texts, own)
+            for name, own in self.blocks.items()
         ]
-        vectors = np.zeros((len(texts), 0), dtype=np.float32)
-        if self.scale is not None:
-            if dense is None:
-                raise ValueError("this linear model reads vectors of texts beside their words")
-            vectors = self.scale(dense)
-        return Rows(beside(parts, len(texts)), vectors)
+        return Rows(beside(parts, len(texts)), self.dense(len(texts), dense, numbers))
 
-    def scores(self, texts: Sequence[str], dense: NDArray | None = None) -> Floats:
+    def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:
+        """What it reads beside words and characters, `[texts, size]`."""
+        found = np.zeros((texts, 0), dtype=np.float32)
+        if self.scale is not None:
+            if vectors is None:
+                raise ValueError("this linear model reads vectors of texts beside their words")
+            found = self.scale(vectors)
+        if numbers is not None:
+            found = np.hstack([found, np.asarray(numbers, dtype=np.float32)])
+        return found
+
+    def scores(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> Floats:
         """Calibrated logits, `[texts, classes]`.
 
         Args:
-            texts: Any texts.
+            texts: Any texts, or pairs of them.
             dense: Their vectors, if the model reads any, `[texts, size]`.
+            numbers: Further numbers of each, of pairs, `[pairs, numbers]`.
         """
-        return both(self.machine.scores(self.rows(texts, dense)), self.classes)
+        return both(self.machine.scores(self.rows(texts, dense, numbers)), self.classes)
 
 
 def both(scores: Floats, classes: int) -> Floats:

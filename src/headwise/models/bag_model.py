@@ -113,8 +113,23 @@ class BagModel(AnyModel):
         return self.sets(bags.map(lambda rows: self.dropout(self.standardize(rows))))[:, 0]
 
     def encoded(self, items: Sequence[Bag | Instances]) -> list[Instances]:
-        """What the model reads of bags: their instances."""
-        return [item.instances if isinstance(item, Bag) else item for item in items]
+        """What the model reads of bags: their instances.
+
+        Raises:
+            ConfigError: One has other features, or such as are no finite numbers.
+        """
+        return [
+            item.instances if isinstance(item, Bag) else self._checked(number, np.asarray(item))
+            for number, item in enumerate(items)
+        ]
+
+    def _checked(self, number: int, bag: Instances) -> Instances:
+        features = len(self.features.names)
+        if bag.ndim != 2 or bag.shape[1] != features:
+            raise ConfigError(f"bag {number} has the shape {bag.shape}; expected (instances, {features})")
+        if not np.isfinite(bag).all():
+            raise ConfigError(f"bag {number} has features that are no finite numbers")
+        return bag
 
     def remember(self, encoded: Sequence[Instances]) -> None:
         """Nothing: there is no encoder that could read bags once and for all."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.linear.expert import LinearExpert
 from headwise.linear.text_expert import TextExpert
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
@@ -21,8 +20,7 @@ def with_expert(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
 
 
 class ExpertReader(Reader):
-    """A model of labels that may have a linear expert beside its encoder (`headwise.linear.expert`,
-    `headwise.linear.text_expert`).
+    """A model of labels that may have a linear expert beside its encoder (`headwise.linear.text_expert`).
 
     Attributes:
         temperature: What the logits are divided by before they become probabilities.
@@ -41,14 +39,12 @@ class ExpertReader(Reader):
         "expert_share": 0.0,
     }
 
-    EXPERT: ClassVar[type[LinearExpert]] = LinearExpert
-    """The kind of expert that reads word numbers."""
     SETS: ClassVar[bool] = False
     """Whether a text may have any number of the labels."""
 
     temperature: float
     encoder_weight: float
-    expert: LinearExpert | TextExpert | None
+    expert: TextExpert | None
     expert_weight: float
     expert_share: float
 
@@ -56,14 +52,17 @@ class ExpertReader(Reader):
         """Put an untrained expert of the configured size in place, if there is to be one."""
         own = self.config.expert
         self.expert = None
-        if own.words or own.characters:
-            tokenizer = self.config.words.tokenizer
-            features = own.words + own.characters
+        if features := own.words + own.characters:
             self.expert = TextExpert(
-                features, own.words, own.vectors, self.outputs, tokenizer, sets=self.SETS, kept=own.kept
+                features,
+                own.words,
+                own.vectors,
+                self.outputs,
+                self.config.words.tokenizer,
+                sets=self.SETS,
+                pairs=self.reads_pairs,
+                kept=own.kept,
             )
-        elif own.features:
-            self.expert = self.EXPERT(own.features, self.outputs, own.vectors)
         self.temperature, self.encoder_weight = 1.0, 1.0
         self.expert_weight, self.expert_share = 0.0, 0.0
 
@@ -75,23 +74,27 @@ class ExpertReader(Reader):
         """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
         return self.probabilities(self.logits(self.encoded(items)))
 
-    def expert_reads(self, encoded: Sequence[Any]) -> Sequence[Any]:
-        """What an expert that reads word numbers reads of encoded texts."""
-        return [text.words for text in encoded]
+    def expert_reads(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """What the expert reads of encoded texts: the texts, with a base vectors, and further numbers.
+
+        Args:
+            encoded: Texts or pairs.
+            vectors: Whether it reads vectors.
+        """
+        return [text.text for text in encoded], self.base_vectors(encoded) if vectors else None, None
 
     def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
         """What the expert says of encoded texts or pairs, `[texts, labels]` float32, before it is
         weighed."""
         if self.expert is None:
             raise ValueError("the model has no expert")
-        if isinstance(self.expert, TextExpert):
-            vectors = self.base_vectors(encoded) if self.expert.vectors else None
-            return self.expert([text.text for text in encoded], vectors)
-        return self.expert(self.expert_reads(encoded))
+        return self.expert(*self.expert_reads(encoded, vectors=self.expert.vectors > 0))
 
     def add_expert(
         self,
-        expert: LinearExpert | TextExpert,
+        expert: TextExpert,
         weight: float,
         *,
         encoder_weight: float = 1.0,

@@ -3,20 +3,32 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from headwise.data.chunks import several
 from headwise.data.pair import Pair
 from headwise.encoders.base import Encoded, output_width
 from headwise.errors import ConfigError
+from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.pair import CrossInteraction, PairHead
-from headwise.linear.pair_expert import MOST_WITH_VECTORS, PairExpert, PairWords, compared_vectors
+from headwise.linear.pair_features import (
+    NUMBERS,
+    OVERLAPS,
+    PairSide,
+    compared_size,
+    compared_words,
+    overlap_of_numbers,
+)
 from headwise.models.one_label import OneLabel
 from headwise.models.one_number import OneNumber
-from headwise.models.text_model import Reader
+from headwise.models.text_model import Reader, new_probe
+from headwise.ragged import Ragged
+
+_PORTION = 512  # pairs that are compared at a time
 
 
 class PairReader(Reader):
@@ -33,6 +45,17 @@ class PairReader(Reader):
         width, pair = output_width(self.config.encoder), self.config.pair
         self.interaction = CrossInteraction(width, pair) if pair.interaction == "cross" else None
         self.head = PairHead(self.readout.width, self.outputs, pair, perceptron)
+        self.probe = None
+        if isinstance(self.embedding, BaseEmbedding):
+            self.probe = new_probe(compared_size(self.embedding.config.size), self.head, self.outputs)
+
+    def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
+        """Texts -> the vectors of their words, and with a base how the two of each pair compare by its
+        vectors as they came, `[pairs, 4 * size + 15]` (see `compared_by`)."""
+        words, cls = super().embed(batch)
+        if isinstance(self.embedding, BaseEmbedding):
+            cls = torch.from_numpy(compared_by(self.embedding, batch)).to(words.values)
+        return words, cls
 
     def forward(self, batch: Batch) -> Tensor:
         """The first texts of pairs, and then their second texts -> `[pairs, outputs]`."""
@@ -43,38 +66,64 @@ class PairReader(Reader):
         if self.interaction is not None:
             encoded = self.interaction(encoded)
         first, second = self.readout(encoded).chunk(2)
-        return self.head(first, second)
+        outputs = self.head(first, second)
+        return outputs if self.probe is None else outputs + self.probe(encoded.cls)
 
     def encoded(self, items: Sequence[Pair | tuple[str, str]]) -> list[EncodedPair]:
         """What the model reads of pairs."""
         return encode_pairs(self.features, [as_pair(item) for item in several(items)])
 
     def base_vectors(self, encoded: Sequence[EncodedPair]) -> np.ndarray | None:
-        """How the vectors of both texts by the base as it came compare, `[pairs, 2 * size + 1]`; None
-        without a base."""
-        first = super().base_vectors([pair.first for pair in encoded])
-        second = super().base_vectors([pair.second for pair in encoded])
-        return None if first is None or second is None else compared_vectors(first, second)
+        """What `compared_by` says of pairs; None without a base."""
+        if not isinstance(self.embedding, BaseEmbedding):
+            return None
+        size = compared_size(self.embedding.config.size)
+        parts = [
+            compared_by(self.embedding, self.collate(encoded[start : start + _PORTION], self.device))
+            for start in range(0, len(encoded), _PORTION)
+        ]
+        return np.concatenate([np.zeros((0, size), dtype=np.float32), *parts])
 
     def remember(self, encoded: Sequence[EncodedPair]) -> None:
         super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 
 
+def compared_by(embedding: BaseEmbedding, batch: Batch) -> np.ndarray:
+    """How the texts of pairs compare by the vectors of a base as it came, `[pairs, 4 * size + 15]` (see
+    `compared_words`)."""
+    sides = words_by(embedding, batch)
+    pairs = len(sides) // 2
+    found = np.zeros((pairs, compared_size(embedding.config.size)), dtype=np.float32)
+    for place in range(pairs):
+        found[place] = compared_words(sides[place], sides[pairs + place])
+    return found
+
+
+@torch.no_grad()
+def words_by(embedding: BaseEmbedding, batch: Batch) -> list[PairSide]:
+    """What `compared_words` reads of each text of a batch."""
+    cuts = np.cumsum(batch.layout.sizes)[:-1]
+    vectors = embedding.addends(batch.words, batch.spelling, trained=False).cpu().numpy()
+    numbers = batch.words.values.cpu().numpy()
+    return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
+
+
 class PairModel(OneLabel, PairReader):
     """A classifier of text pairs."""
 
-    EXPERT = PairExpert
-
-    def expert_reads(self, encoded: Sequence[EncodedPair]) -> list[PairWords]:
-        """The word numbers of both texts of each pair, and with a base how their vectors compare."""
-        vectors = None
-        if self.expert.vectors if self.expert is not None else len(encoded) <= MOST_WITH_VECTORS:
-            vectors = self.base_vectors(encoded)
-        if vectors is None:
-            return [(pair.first.words, pair.second.words) for pair in encoded]
-        return [
-            (pair.first.words, pair.second.words, own) for pair, own in zip(encoded, vectors, strict=True)
-        ]
+    def expert_reads(
+        self, encoded: Sequence[EncodedPair], *, vectors: bool = True
+    ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
+        """Both texts of each pair, with a base how their words match by its vectors as they came, and how
+        they overlap (see `headwise.linear.pair_features`)."""
+        texts = [(pair.first.text, pair.second.text) for pair in encoded]
+        found = self.base_vectors(encoded) if vectors else None
+        if found is not None:
+            return texts, found[:, :-NUMBERS], found[:, -NUMBERS:]
+        numbers = np.zeros((len(texts), NUMBERS), dtype=np.float32)
+        for place, pair in enumerate(encoded):
+            numbers[place, :OVERLAPS] = overlap_of_numbers(pair.first.words, pair.second.words)
+        return texts, None, numbers
 
 
 class PairScorer(OneNumber, PairReader):
@@ -89,6 +138,7 @@ def as_pair(pair: Pair | tuple[str, str]) -> Pair:
     """
     if isinstance(pair, Pair):
         return pair
-    if isinstance(pair, str) or len(pair) != 2:
+    two = not isinstance(pair, str) and hasattr(pair, "__len__") and len(pair) == 2
+    if not two or not all(isinstance(text, str) for text in pair):
         raise ConfigError(f"expected a pair of texts, got {pair!r:.80}; give a list of pairs")
     return Pair(*pair)

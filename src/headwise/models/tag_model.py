@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headwise.data.chunks import in_chunks
-from headwise.data.example import Example
+from headwise.data.example import Example, as_example
 from headwise.data.sentence import Tagged
 from headwise.encoders.base import Encoded, output_width
 from headwise.errors import ConfigError
@@ -45,6 +45,7 @@ class TaggedText:
         places: Where each word stands in the text: its first character, and the one after its last. None
             where the words were given without a text.
         text: The text that the places are in.
+        unknown_words: Share of the words that neither the vocabulary nor a base knows.
     """
 
     words: tuple[str, ...]
@@ -52,6 +53,7 @@ class TaggedText:
     probabilities: tuple[float, ...]
     places: tuple[tuple[int, int], ...] | None = None
     text: str | None = None
+    unknown_words: float = 0.0
 
     @property
     def spans(self) -> list[Span]:
@@ -193,7 +195,7 @@ class TagModel(TextModel):
     def _mixed(self, batch: Batch, weights: tuple[float, float], outside: float) -> Ragged:
         """The weighed scores of encoder and expert together; who has no weight is not asked."""
         asked = (weights[0], self), (weights[1], self.expert_scores)
-        said = [weight * ask(batch).values.float() for weight, ask in asked if weight]
+        said = [weight * ask(batch).values.float() for weight, ask in asked if weight or not any(weights)]
         scores = torch.stack(said).sum(dim=0)
         if outside:
             scores[:, self.tags.index("O")] -= outside
@@ -271,15 +273,17 @@ class TagModel(TextModel):
         encoded = self.encode_sentences(sentences)
         numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
         return [
-            TaggedText(own.tokens, tuple(self.names(tags)), tuple(map(float, shares)), own.spans, own.text)
-            for own, tags, shares in zip(sentences, numbers, sure, strict=True)
+            TaggedText(
+                *(own.tokens, tuple(self.names(tags)), tuple(map(float, shares)), own.spans, own.text),
+                unknown_words=item.unknown / max(len(item), 1),
+            )
+            for own, item, tags, shares in zip(sentences, encoded, numbers, sure, strict=True)
         ]
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
         """Tags of texts, which are cut into words first, in their order; `chunk` texts at a time."""
         for part in in_chunks(texts, chunk):
-            examples = (Example(text) if isinstance(text, str) else text for text in part)
-            yield from self.tag([self.sentence(example) for example in examples])
+            yield from self.tag([self.sentence(as_example(text)) for text in part])
 
     def sentence(self, example: Example) -> Tagged:
         """A text cut into words, without tags."""

@@ -15,7 +15,7 @@ from headwise.data.batches import cut_batches
 from headwise.data.example import Example
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import Encoded, output_width
-from headwise.encoders.pooling import Readout
+from headwise.encoders.pooling import NO_CLS, Readout
 from headwise.encoders.trees import tree_use
 from headwise.encoders.windows import encode_long
 from headwise.errors import ConfigError
@@ -51,12 +51,10 @@ def new_embedding(
     return PretrainedEmbedding.from_files(config.pretrained, width, files)
 
 
-def new_probe(embedding: nn.Module, head: Classifier, outputs: int) -> nn.Linear | None:
-    """A way from the text's vector of a base straight to the outputs, which begin as what it says alone
-    (`headwise.train.probe` finds out what); None without a base."""
-    if not isinstance(embedding, BaseEmbedding):
-        return None
-    probe = nn.Linear(embedding.config.size, outputs)
+def new_probe(size: int, head: Classifier, outputs: int) -> nn.Linear:
+    """A way from what a base says of a text (or of two), `[texts, size]`, straight to the outputs, which
+    begin as what it says alone (`headwise.train.probe` finds out what)."""
+    probe = nn.Linear(size, outputs)
     for parameter in (*head.layers[-1].parameters(), *probe.parameters()):
         nn.init.zeros_(parameter)
     return probe
@@ -190,6 +188,8 @@ class Reader(TextModel):
     ):
         super().__init__(config, vocabulary, files)
         self.outputs = outputs
+        if config.readout == "attentive,cls" and not config.pretrained.name:
+            raise ConfigError(NO_CLS)
         self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
         self.place_head(perceptron)
 
@@ -232,7 +232,9 @@ class TextReader(Reader):
 
     def place_head(self, perceptron: ClassifierConfig) -> None:
         self.head = Classifier(self.readout.width, self.outputs, perceptron)
-        self.probe = new_probe(self.embedding, self.head, self.outputs)
+        self.probe = None
+        if isinstance(self.embedding, BaseEmbedding):
+            self.probe = new_probe(self.embedding.config.size, self.head, self.outputs)
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
         """What the model reads of texts."""

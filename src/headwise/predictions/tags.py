@@ -68,11 +68,10 @@ class TagLayout(RecordLayout):
     def agrees(self, record: str, found: Any) -> bool:
         if self.form == "conll":
             return record == self.record(Row(0, {}, None), found)
-        written = json.loads(record)
-        values = list(written.values())
-        place = values.index(list(found.words))
-        tags, shares = values[place + 1], np.array(values[place + 2], dtype=np.float64)
-        if tags != list(found.tags) or len(shares) != len(found.probabilities):
+        added = 3 + (found.places is not None) + self.spans  # behind the input's fields
+        words, tags, chances, *_ = list(json.loads(record).values())[-added:]
+        shares = np.array(chances, dtype=np.float64)
+        if (words, tags) != (list(found.words), list(found.tags)) or len(shares) != len(tags):
             return False
         return bool(np.abs(shares - np.array(found.probabilities)).max(initial=0) <= TOLERANCE)
 
@@ -122,7 +121,7 @@ class TagPredictor(Predictor):
         plain = self.model.scheme == "plain"
         for own in found:
             self.words += len(own.words)
-            self.unknown += int((self.model.features.vocabulary.encode(list(own.words)) == 0).sum())
+            self.unknown += round(own.unknown_words * len(own.words))
             self.tally.update(own.tags if plain else [span.type for span in own.spans])
 
     def counted(self) -> list[str]:

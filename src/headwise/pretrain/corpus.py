@@ -15,7 +15,13 @@ _SHARES = (0.72, 0.2, 0.08)
 
 
 def read_passages(
-    files: Sequence[str], *, cut: bool, longest: int, seed: int, encoding: str = "utf-8"
+    files: Sequence[str],
+    *,
+    cut: bool,
+    longest: int,
+    seed: int,
+    encoding: str = "utf-8",
+    encoding_errors: str = "strict",
 ) -> Iterator[str]:
     """The passages of text files, plain or compressed, in order.
 
@@ -25,13 +31,14 @@ def read_passages(
         longest: Most words of a passage; a longer one is cut, wherever that may be.
         seed: Decides how many sentences are taken together.
         encoding: Of the files.
+        encoding_errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
 
     Raises:
         DataError: HW101 to HW106, a file cannot be read.
     """
     choose = random.Random(seed)
     for file in files:
-        for _, line in read_lines(file, encoding):
+        for _, line in read_lines(file, encoding, encoding_errors):
             text = line.strip()
             if not text:
                 continue

@@ -65,6 +65,7 @@ def pretrain_files(
     word_list: Sequence[str] = (),
     notes: Notes = Notes(),  # noqa: B008
     encoding: str = "utf-8",
+    encoding_errors: str = "strict",
     work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -80,6 +81,7 @@ def pretrain_files(
         word_list: Words from elsewhere, the commonest first, that are listed beside those of the text.
         notes: What the card says of sources, licences and limits.
         encoding: Of the files.
+        encoding_errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
         work: Folder for what the teacher says and for the states of the learning; it stays, and what it
             holds is not made again. If None, one beside the output, which goes when the base is written.
         resume: Go on with a run that was interrupted.
@@ -106,7 +108,8 @@ def pretrain_files(
                 code="HW811",
             )
         own.forget_states()
-    run = _Run([str(file) for file in files], config, own, tuple(word_list), encoding, report)
+    decoding = {"encoding": encoding, "encoding_errors": encoding_errors}
+    run = _Run([str(file) for file in files], config, own, tuple(word_list), decoding, report)
     base = run.make(name or output.name)
     about = {
         "files": [f"{Path(file).name}" for file in files],
@@ -138,11 +141,11 @@ class _Run:
         config: PretrainConfig,
         work: Work,
         word_list: tuple[str, ...],
-        encoding: str,
+        decoding: Mapping[str, str],
         report: OnStep,
     ):
         self._files, self._config, self._work = files, config, work
-        self._word_list, self._encoding, self._report = word_list, encoding, report
+        self._word_list, self._decoding, self._report = word_list, decoding, report
         self.seconds: dict[str, float] = {}
         self.scores: dict[str, Any] = {}
         self.total = 0
@@ -176,7 +179,7 @@ class _Run:
         config = self._config
         most = config.passages if config.teacher.name else 1
         self._text_key = key_of(
-            *(key_of_files(self._files), self._encoding),
+            *(key_of_files(self._files), *self._decoding.values()),
             *(config.cut, config.longest, config.seed, config.tokenizer),
         )
         key = key_of(self._text_key, most)
@@ -200,7 +203,7 @@ class _Run:
     def _passages(self) -> Iterator[str]:
         config = self._config
         return read_passages(
-            self._files, cut=config.cut, longest=config.longest, seed=config.seed, encoding=self._encoding
+            self._files, cut=config.cut, longest=config.longest, seed=config.seed, **self._decoding
         )
 
     def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:

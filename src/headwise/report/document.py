@@ -13,7 +13,7 @@ from headwise.report.mistakes import Mistake, mistakes_list
 from headwise.report.page import Page, escaped, page
 from headwise.report.plots import Series, bar, plot, table
 from headwise.report.rival import Rival
-from headwise.report.sheet import MISSING, Sheet, interval_of, is_number, lookup, shown
+from headwise.report.sheet import MISSING, Sheet, bounds_of, is_number, lookup, shown
 from headwise.scores.sureness import LEAST, Sureness
 
 MOST_LABELS = 60
@@ -74,7 +74,7 @@ def document(own: Material) -> Page:
         "Labels": _labels(own),
         "Confusions": _confusions(own),
         "Probabilities": _probabilities(own),
-        "Errors": mistakes_list(own.mistakes, own.wrong, own.on),
+        "Errors": mistakes_list(own.mistakes, own.wrong, own.on, numbers=own.sheet.each is None),
         "Words": _words(own),
         "Heads": own.maps,
         "Training": _training(own),
@@ -144,7 +144,7 @@ def _intervals(own: Material) -> str:
         (name, value, bounds)
         for name, scores in named
         if is_number(value := lookup(scores, line.key))
-        and (bounds := interval_of({"interval": lookup(scores, line.interval) if line.interval else None}))
+        and (bounds := bounds_of(lookup(scores, line.interval)))
     ]
     if len(found) < 2:
         return ""
@@ -296,7 +296,7 @@ def _data(own: Material) -> str:
     }
     rows = [[own.sheet.of, *(shown(part.get("texts"), "count") or MISSING for part in parts.values())]]
     labels = list(dict.fromkeys(label for labels in counted.values() for label in labels))
-    if len(labels) <= 200:
+    if own.sheet.each and len(labels) <= 200:  # numbers are no classes
         for label in labels:
             values = [counted.get(name, {}).get(label, 0) for name in parts]
             rows.append([escaped(str(label)), *(shown(value, "count") for value in values)])

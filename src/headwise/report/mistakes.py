@@ -62,13 +62,14 @@ class Mistake:
     why: str = ""
 
 
-def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str) -> str:
+def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str, *, numbers: bool = False) -> str:
     """The list; "" where there are none.
 
     Args:
         mistakes: The surest first.
         wrong: How many there are in all.
         on: What was judged.
+        numbers: Whether the answers are numbers, which are not right or wrong but more or less far off.
     """
     if not mistakes:
         return ""
@@ -84,11 +85,15 @@ def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str) -> str:
         _choice(title, name, sorted({getattr(mistake, field) for mistake in mistakes} - {""}))
         for title, name, field in (("label", "a", "label"), ("taken for", "b", "predicted"))
     )
-    more = f", the surest {len(rows):,} of them" if wrong > len(rows) else ""
-    note = (
-        f"{wrong:,} of {on} are wrong{more}; the surest come first, where true labels are wrong "
-        "most often. Words that speak for what the model says are blue, those that speak against it orange."
-    )
+    if numbers:
+        note, ways = f"The {len(rows):,} that are farthest off, of {on}.", ("add to", "take from")
+    else:
+        more = f", the surest {len(rows):,} of them" if wrong > len(rows) else ""
+        often = "the surest come first, where true labels are wrong most often"
+        note = f"{wrong:,} of {on} are wrong{more}; {often}."
+        ways = "speak for", "speak against"
+    if any(mistake.why for mistake in mistakes):
+        note += f" Words that {ways[0]} what the model says are blue, those that {ways[1]} it orange."
     return (
         f"<p>{escaped(note)}</p>"
         f'<form class="hw-filter" role="search">{choices}'

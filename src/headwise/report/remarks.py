@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwise.report.rival import Rival
-from headwise.report.sheet import Sheet, interval_of, is_number, lookup
+from headwise.report.sheet import Sheet, bounds_of, is_number, lookup
 
 _LISTED = 8  # labels
 
@@ -37,7 +37,7 @@ def compare_with(
     if rival is None:
         return None
     better = Remark(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
-    if bounds := interval_of(rival.difference):
+    if bounds := bounds_of(lookup(rival.difference, "interval")):
         if bounds[1] < 0:
             return better
         if bounds[0] <= 0:

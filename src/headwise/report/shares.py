@@ -15,20 +15,24 @@ square of the length.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headwise.linear.pair_expert import PairExpert
-from headwise.linear.shares import Shares, number_shares, pair_shares, text_shares, vector_shares
+from headwise.linear.pair_features import NUMBERS, compared_words
+from headwise.linear.shares import Shares, column_of, pair_shares, text_shares, vector_shares
 from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_model import LinearModel
+from headwise.models.pair_model import words_by
 from headwise.models.text_model import Reader
 
 STEPS = 4
 """Points on the way at which the gradient is looked at (Gauss and Legendre's)."""
 _TOKENS = 16_384  # words at a time, all steps together
+_MOST_LEFT_OUT = 400  # words of a pair up to which each is left out once
 
 
 def divide(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[dict[str, Shares]]:
@@ -114,6 +118,10 @@ def _each_text(
 
 @torch.no_grad()
 def _probe_shares(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
+    if model.reads_pairs:
+        lines = toward @ model.probe.weight.double().cpu().numpy()
+        return _comparisons(model, encoded, [line.dot for line in lines])
+
     def say(batch: Any) -> torch.Tensor:
         return model.embedding.addends(batch.words, batch.spelling) @ model.probe.weight.T
 
@@ -123,19 +131,50 @@ def _probe_shares(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64
 
 @torch.no_grad()
 def _expert_shares(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
-    expert = model.expert
-    if isinstance(expert, PairExpert):
-        return [
-            np.concatenate(pair_shares(expert, pair.first.words, pair.second.words, line))
+    expert: TextExpert = model.expert
+    linear = expert.linear_model()
+    if linear.pairs:
+        found = [
+            np.concatenate(pair_shares(linear, (pair.first.text, pair.second.text), line))
             for pair, line in zip(encoded, toward, strict=True)
         ]
-    if not isinstance(expert, TextExpert):
-        return [number_shares(expert, text.words, line) for text, line in zip(encoded, toward, strict=True)]
-    linear = expert.linear_model()
+        if expert.vectors:
+            says = [partial(_dense_say, linear, line) for line in toward]
+            for own, more in zip(found, _comparisons(model, encoded, says), strict=True):
+                own[: len(more)] += more
+        return found
     found = [text_shares(linear, text.text, line) for text, line in zip(encoded, toward, strict=True)]
     if expert.vectors:
         read = lambda batch: model.embedding.addends(batch.words, batch.spelling, trained=False)  # noqa: E731
         adds = _each_text(model, encoded, read)
         for own, addends, line in zip(found, adds, toward, strict=True):
             own[: len(addends)] += vector_shares(linear, addends, line)[0]
+    return found
+
+
+def _dense_say(linear: LinearModel, toward: NDArray[np.float64], compared: NDArray) -> float:
+    """What a linear model of pairs says from how the texts compare as wholes."""
+    vectors, numbers = np.split(compared[None], [-NUMBERS], axis=1)
+    dense = linear.dense(1, vectors, numbers)
+    return float((dense @ linear.machine.dense)[0] @ column_of(toward, linear))
+
+
+def _comparisons(
+    model: Any, encoded: Sequence[Any], says: Sequence[Callable[[NDArray], float]]
+) -> list[Shares]:
+    """What each word of pairs adds to what is said of how the texts compare: what is less without it.
+    Where texts are long it is not divided."""
+    found = []
+    for pair, say in zip(encoded, says, strict=True):
+        sides = words_by(model.embedding, model.collate([pair], model.device))
+        sizes = [len(words) for words, _ in sides]
+        shares = np.zeros(sum(sizes))
+        if len(shares) <= _MOST_LEFT_OUT:
+            whole = say(compared_words(*sides))
+            for place in range(len(shares)):
+                side, word = (0, place) if place < sizes[0] else (1, place - sizes[0])
+                rest = list(sides)
+                rest[side] = (np.delete(sides[side][0], word), np.delete(sides[side][1], word, axis=0))
+                shares[place] = whole - say(compared_words(*rest))
+        found.append(shares)
     return found

@@ -55,8 +55,8 @@ class Line:
 
     def shown_interval(self, scores: Mapping[str, Any]) -> str:
         """Its 95 % interval; "" where there is none."""
-        bounds = lookup(scores, self.interval) if self.interval else None
-        if not isinstance(bounds, Sequence) or len(bounds) != 2 or not all(map(is_number, bounds)):
+        bounds = bounds_of(lookup(scores, self.interval))
+        if bounds is None:
             return ""
         if self.form == "percent":
             return f"{100 * bounds[0]:.1f} – {100 * bounds[1]:.1f} %"
@@ -103,7 +103,7 @@ class Ahead:
 
     def gap(self, difference: Any) -> tuple[str, str, str] | None:
         """The difference, its interval and its p value, as they are shown; None where one is missing."""
-        bounds = interval_of(difference)
+        bounds = bounds_of(lookup(difference, "interval"))
         if bounds is None or not is_number(difference.get(self.key)):
             return None
         p = difference.get("p_value")
@@ -199,9 +199,8 @@ def shown(value: Any, form: str) -> str:
     return FORMS[form](value) if is_number(value) else ""
 
 
-def interval_of(difference: Any) -> tuple[float, float] | None:
-    """The interval of a difference as it is saved; None where there is none."""
-    bounds = difference.get("interval") if isinstance(difference, Mapping) else None
+def bounds_of(bounds: Any) -> tuple[float, float] | None:
+    """Two numbers, as they are saved; None for what is something else."""
     if not isinstance(bounds, Sequence) or len(bounds) != 2 or not all(map(is_number, bounds)):
         return None
     return bounds[0], bounds[1]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from headwise.scores.calibrate import BINS, MOST, USUAL
+from headwise.scores.calibrate import MOST, USUAL, calibration_gap
 from headwise.scores.thresholds import Scores, Targets
 
 
@@ -81,9 +81,4 @@ def _most_likely(
 
 def binary_calibration_error(probabilities: Scores, targets: Targets) -> float:
     """Mean gap between the probabilities of labels and how often they hold, over equal-width bins."""
-    if targets.size == 0:
-        return 0.0
-    flat, true = probabilities.ravel(), targets.ravel()
-    which = np.minimum((flat * BINS).astype(int), BINS - 1)
-    sums = [np.bincount(which, weights, BINS) for weights in (flat, true.astype(np.float64))]
-    return float(np.abs(sums[0] - sums[1]).sum() / len(flat))
+    return calibration_gap(probabilities.ravel(), targets.ravel())

@@ -1,6 +1,6 @@
 """The files of a model folder."""
 
-FORMAT = "headwise-model-2"
+FORMAT = "headwise-model-3"
 FAMILY = "headwise-model-"  # what the formats of all versions begin with
 
 WEIGHTS = "model.safetensors"

@@ -7,22 +7,15 @@ import numpy as np
 from headwise.data.labels import all_labels, targets_of
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
-from headwise.encoders.base import text_settings
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.baseline import NAME, fit_baseline
 from headwise.linear.text_fit import MOST_CELLS
 from headwise.models.classifier import Model
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.report.remarks import Remark
-from headwise.tasks.defaults import Settings, kept_base, text_defaults
+from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.labels import LabelTask
-from headwise.train.classification import finish_labels_again, finish_labels_crossed
-from headwise.train.crossing import Crossed
-from headwise.train.fitted import Finished
 from headwise.train.recipe import Recipe
-
-SMALL = (64, 4, 1)
-"""Width, heads and layers of an encoder that has little to add to a base."""
 
 
 class Classify(LabelTask):
@@ -40,19 +33,7 @@ class Classify(LabelTask):
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         settings = kept_base(super().defaults_with_base(settings, items), items)
-        settings["train"]["folds"] = 3 if items < 1_000 else 0
-        # A small encoder, fewer and larger steps come to the same in a third of the time.
-        name = settings["encoder"]["name"]
-        small = text_settings(ENCODERS[name][1], *SMALL)
-        small.pop("readout", None)
-        settings["encoder"] = {"name": name, "width": SMALL[0], **small}
-        settings["train"] |= {
-            "epochs": 5 if items < 50_000 else 3,
-            "batch_texts": 32,
-            "learning_rate": 5e-4,
-            "vectors_learning_rate": 7e-4,
-        }
-        return settings
+        return light(settings, items)
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
         found, labels = super().announce(parts, recipe), len(all_labels(parts.train))
@@ -63,12 +44,6 @@ class Classify(LabelTask):
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Model:
         return Model(recipe.model, words, all_labels(parts.train))
-
-    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
-        finish_labels_again(objective, finished)
-
-    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
-        return finish_labels_crossed(objective, crossed)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = (

@@ -20,7 +20,13 @@ from headwise.scores.metrics import compare, score
 from headwise.scores.sureness import SURENESS, least_sure
 from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
-from headwise.train.classification import ClassificationObjective, finish_labels
+from headwise.train.classification import (
+    ClassificationObjective,
+    finish_labels,
+    finish_labels_again,
+    finish_labels_crossed,
+)
+from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
 
 WORDS = "words and word pairs"
@@ -41,6 +47,12 @@ class LabelTask(Task):
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_labels(objective)
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        finish_labels_again(objective, finished)
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        return finish_labels_crossed(objective, crossed)
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         if not self.kind.sides:

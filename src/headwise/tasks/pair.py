@@ -11,7 +11,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
-from headwise.tasks.defaults import Settings, text_defaults
+from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
@@ -22,7 +22,7 @@ class PairLabels(LabelTask):
     name = "pair"
     title, purpose = "classifier of text pairs", "classification of text pairs"
     model = PairModel
-    based = True
+    based = crosses = True
     sections = (*LABEL_SECTIONS, "pair")
     new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
     usage = (
@@ -34,10 +34,7 @@ class PairLabels(LabelTask):
         return pair_defaults(items, vectors=vectors, encoder=encoder)
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """What the words of two texts are to each other is not in the base: the steps are large."""
-        settings = super().defaults_with_base(settings, items)
-        settings["train"] |= {"learning_rate": 2e-3, "vectors_learning_rate": 1e-3}
-        return settings
+        return light(kept_base(super().defaults_with_base(settings, items), items), items)
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> PairModel:
         return PairModel(recipe.model, words, label_names(item.label for item in parts.train))

@@ -8,7 +8,7 @@ from headwise.data.parts import Parts
 from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.pair_model import PairScorer
-from headwise.tasks.defaults import Settings
+from headwise.tasks.defaults import Settings, kept_base, light
 from headwise.tasks.numbers import NumberTask
 from headwise.tasks.pair import PairLabels, pair_defaults
 
@@ -30,6 +30,12 @@ class PairScores(NumberTask):
         del own["expert"]
         own["regressor"] = own.pop("classifier")
         return own
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """Folds have nothing to say here, as nothing is fitted after training."""
+        settings = light(kept_base(super().defaults_with_base(settings, items), items), items)
+        del settings["train"]["folds"]
+        return settings
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
 from headwise.data.sentence import Tagged
@@ -35,6 +36,8 @@ from headwise.train.tag_expert import add_expert, add_expert_again
 from headwise.train.tagging import TaggingObjective
 
 _CONTEXT = 6  # words shown on either side of an error
+_STRANGE = 0.9
+"""Share of tags that the model does not have above which they are those of another task."""
 
 
 class Tag(Task):
@@ -179,9 +182,20 @@ class Tag(Task):
         return Sheet(lines, of, Each("entities.types", "type", "type", ("spans", "spans"), RATES))
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
-        """Tags that the model does not have count as wrong."""
+        """Tags that the model does not have count as wrong, where some of what is tagged has its own."""
         if not data.items:
             raise DataError("HW103", "no tagged sentences", path=data.path)
+        known = {_type(tag) for tag in model.tags} - {"O"}
+        found = {tag: count for tag, count in data.tags.items() if tag != "O"}
+        strange = {tag: count for tag, count in found.items() if _type(tag) not in known}
+        if sum(strange.values()) > _STRANGE * sum(found.values()):
+            raise DataError(
+                "HW140",
+                f"tags that do not occur in {where}: {some(sorted({*map(_type, strange)}))}",
+                expected=f"tags such as {some(sorted(known))}",
+                advice="name another column with --tag-column, or map the tags to these",
+                path=data.path,
+            )
 
     def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
         return self.kind.rows_or_texts(path, reading)  # type: ignore[attr-defined]
@@ -232,3 +246,8 @@ def _scheme(parts: Parts[Any]) -> Detection:
     """The tag scheme of the training file."""
     whole = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
     return detect_scheme(own.tags for own in whole)
+
+
+def _type(tag: str) -> str:
+    """The type of the span that a tag is of; of a plain tag itself."""
+    return tag.partition("-")[2] or tag

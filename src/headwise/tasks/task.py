@@ -263,7 +263,9 @@ class Task(ABC):
         Raises:
             ConfigError: Such models give no labels to texts.
         """
-        raise ConfigError(f"what to label next is asked of models that give texts labels, no {self.title}s")
+        raise ConfigError(
+            f"what to label next is asked of models that give texts labels, not of a {self.title}"
+        )
 
     def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
         """The least probability with which what a model says is sure enough.
@@ -276,7 +278,7 @@ class Task(ABC):
             ConfigError: It is neither, the model is not so right, or its task has no such probability.
         """
         raise ConfigError(
-            f"--unsure is for models that choose one of several labels, not for {self.title}s"
+            f"--unsure is for models that choose one of several labels, not for a {self.title}"
         )
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
@@ -285,7 +287,7 @@ class Task(ABC):
         Raises:
             ConfigError: What such models say is not explained.
         """
-        raise ConfigError(f"what {self.title}s say is not explained yet; headwise predict shows it")
+        raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
 
     # Files to judge and to predict --------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class Task(ABC):
 
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
-        return ConfigError(f"{self.title}s predict nothing")
+        return ConfigError(f"a {self.title} predicts nothing")
 
 
 def check_labelled(data: Any) -> None:

@@ -20,7 +20,7 @@ class AnswersTeacher:
 
     Args:
         file: Csv, tsv or jsonl with a column a label, or with labels and how sure they are.
-        encoding: Of the file.
+        options: How it is read.
 
     Attributes:
         texts: Of the file, each once.
@@ -30,8 +30,8 @@ class AnswersTeacher:
         DataError: It cannot be read.
     """
 
-    def __init__(self, file: Path, encoding: str = "utf-8"):
-        data = read_examples(file, SoftOptions(encoding=encoding), answers=True)
+    def __init__(self, file: Path, options: SoftOptions):
+        data = read_examples(file, options, answers=True)
         self.name, self.notes = f"the answers in {file.name}", data.notes
         self._items: dict[str, Any] = {}
         for item in data.items:

@@ -2,7 +2,8 @@
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from scipy.special import softmax
 
 from headwise.data.answers import Label
+from headwise.data.compression import plain_name
+from headwise.data.diagnosis import some
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.kinds.text import TextKind
 from headwise.data.labels import all_labels
-from headwise.data.options import ReadOptions
+from headwise.data.options import ReadOptions, SoftOptions
 from headwise.data.parts import Parts
 from headwise.data.read import read_rows
 from headwise.data.shares import Shares
@@ -29,6 +32,7 @@ from headwise.teachers.model import ModelTeacher
 from headwise.teachers.teacher import Teacher, Update
 from headwise.train.fit import train_and_dev
 
+_FILES = (".csv", ".tsv", ".jsonl", ".json", ".txt")  # which no encoder's name ends with
 _TIMED = 256  # texts
 
 
@@ -55,8 +59,8 @@ class Lesson:
         teaching: Who teaches, and on what.
         parts: What people have labelled.
         work: Folder that keeps what an encoder says.
+        reading: The options of the labelled file, in whose encoding the others are.
         seed: Of the sample of the unlabelled texts.
-        encoding: Of the files.
         report: Is told how far an encoder's reading is.
 
     Attributes:
@@ -74,25 +78,26 @@ class Lesson:
         parts: Parts[Any],
         work: Path,
         *,
+        reading: Any,
         seed: int = 0,
-        encoding: str = "utf-8",
         report: Update = lambda _done, _total: None,
     ):
         if not (isinstance(parts.kind, TextKind) and type(parts.kind.answer) is Label):
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = teaching.config, parts, list[str]()
-        self.teacher: Teacher = _find(teaching, work, encoding, report)
-        texts = self._texts(teaching, seed, encoding)
+        decoding = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
+        self.teacher: Teacher = _find(teaching, work, decoding, report)
+        texts = self._texts(teaching, seed, decoding)
         self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
 
-    def _texts(self, teaching: Teaching, seed: int, encoding: str) -> list[str]:
+    def _texts(self, teaching: Teaching, seed: int, decoding: Mapping[str, Any]) -> list[str]:
         if isinstance(self.teacher, AnswersTeacher):
             self.notes += [f"teacher: {note}" for note in self.teacher.notes]
         if teaching.unlabelled is None:
             if not isinstance(self.teacher, AnswersTeacher):
                 raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
             return self.teacher.texts
-        options = ReadOptions(encoding=encoding, text_column=teaching.config.column)
+        options = ReadOptions(text_column=teaching.config.column, **decoding)
         rows = read_rows(teaching.unlabelled, options)
         self.notes += [f"unlabelled: {note}" for note in rows.notes]
         return sample((row.item.text for row in rows), teaching.config.most, seed)
@@ -132,7 +137,22 @@ class Lesson:
         for text, own in zip(self.texts, given, strict=True):
             shares = Shares(self.labels, own)
             taught.append(Example(text, shares.likeliest, shares=shares))
+        self._check(human, Counter(own.label for own in taught if own.label))
         return replace(human, train=[*train, *taught], dev=dev)
+
+    def _check(self, human: Parts[Any], said: Counter[str]) -> None:
+        """Tell of labels that people have not given: of some texts they are new to the model, of all of
+        them the teacher is one for another task, or spells them otherwise."""
+        known = [*all_labels([item for part in human.named.values() for item in part])]
+        new = [repr(label) for label, _ in said.most_common() if label not in known]
+        if len(new) == len(said):
+            raise ConfigError(
+                f"--teacher: {self.teacher.name}: {some(new)}; expected labels that the labelled texts "
+                f"have, such as {some([*map(repr, known)])}"
+            )
+        note = f"labels that only the teacher gives, which the model learns too: {some(new)}"
+        if new and note not in self.notes:  # parts are made twice where all texts are trained on at last
+            self.notes.append(note)
 
     def together(self, parts: Parts[Any]) -> Parts[Any]:
         """What the last training, on training and dev items together, learns from."""
@@ -159,10 +179,10 @@ class Lesson:
         }
 
 
-def _find(teaching: Teaching, work: Path, encoding: str, report: Update) -> Teacher:
+def _find(teaching: Teaching, work: Path, decoding: Mapping[str, Any], report: Update) -> Teacher:
     path, config = Path(teaching.teacher), teaching.config
-    if path.is_file():
-        return AnswersTeacher(path, encoding)
+    if path.is_file() or plain_name(path.name).endswith(_FILES):
+        return AnswersTeacher(path, SoftOptions(**decoding))
     if path.is_dir() and is_ours(path):
         return ModelTeacher(path)
     encoder = TeacherConfig(teaching.teacher, revision=config.revision, max_pieces=config.max_pieces)

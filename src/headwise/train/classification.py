@@ -8,6 +8,7 @@ import torch
 from scipy.special import softmax
 from torch import Tensor
 
+from headwise.data.chunks import some
 from headwise.layers.classify import class_weights, classification_loss
 from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
@@ -19,7 +20,7 @@ from headwise.scores.thresholds import fit_label_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import add_expert, add_expert_again, add_expert_crossed
-from headwise.train.label_names import learn_names
+from headwise.train.label_names import label_counts, learn_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
@@ -52,12 +53,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         self.text_weights = weights
         self.dev_targets = dev[1].astype(np.int64)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
-        own = self.train_targets
-        if own.ndim == 2:
-            counts = (own if weights is None else own * weights[:, None]).sum(axis=0)
-        else:
-            counts = np.bincount(own, weights, minlength=len(model.labels))
-        counts = counts.tolist()
+        counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
         self.names = 0
@@ -80,16 +76,17 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         """Let a classifier with a base begin as what the vectors of the base say by themselves; one that
         goes on from an earlier model, as what they add to it."""
         model: Any = self.model
-        targets, weights = self.train_targets, self.text_weights
+        texts = self.sampled
+        targets = self.train_targets[texts]
+        weights = None if self.text_weights is None else self.text_weights[texts]
         if (of_labels := self.class_weights) is not None:
             own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
             weights = own if weights is None else own * weights
-        vectors = model.base_vectors(self.train_items)
+        items = some(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
-        offsets = None if silent else model.outputs_of(self.train_items)
-        found = fit_probe(
-            vectors, targets, len(model.labels), weights=weights, offsets=offsets, always=self.names
-        )
+        offsets = None if silent else model.outputs_of(items)
+        how = {"weights": weights, "offsets": offsets, "always": self.names, "center": model.reads_pairs}
+        found = fit_probe(model.base_vectors(items), targets, len(model.labels), **how)
         with torch.no_grad():
             for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
                 own += torch.from_numpy(values).to(own)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.chunks import some
 from headwise.data.parts import Parts
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, Report, fold_folder
@@ -65,7 +66,7 @@ def cross(
             report(replace(done, part=part))
 
         own = np.flatnonzero(numbers == fold)
-        parts = replace(whole, train=_some(items, np.flatnonzero(numbers != fold)), dev=_some(items, own))
+        parts = replace(whole, train=some(items, np.flatnonzero(numbers != fold)), dev=some(items, own))
         place = fold_folder(folder, fold)
         goes_on = resume and (fold == 0 or (place / STATE).exists())
         done = learn(parts, place, resume=goes_on, report=told)
@@ -73,10 +74,6 @@ def cross(
         runs.append(done.progress)
     held = np.array(sorted(said))
     return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config.score))
-
-
-def _some(items: Sequence[Any], numbers: np.ndarray) -> list[Any]:
-    return [items[number] for number in numbers]
 
 
 def _together(runs: Sequence[Progress], score: str) -> Progress:

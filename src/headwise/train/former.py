@@ -66,16 +66,21 @@ class Former:
             head: {"hidden": above.hidden, "normalize": above.normalize},
         }
 
+    def check_task(self, task: str) -> None:
+        """Check that a training is for the same task.
+
+        Raises:
+            ConfigError: It is not.
+        """
+        if task != (own := self.model.config.task):
+            raise ConfigError(f"--base {self.name}: a model of the task {own}, but the task is {task}")
+
     def check(self, recipe: Any) -> None:
         """Check that a training has the settings that its weights fit.
 
         Raises:
-            ConfigError: One is another, or the task is.
+            ConfigError: One is another.
         """
-        if recipe.model.task != (task := self.model.config.task):
-            raise ConfigError(
-                f"--base {self.name}: a model of the task {task}, but --task is {recipe.model.task}"
-            )
         found = recipe.to_json()
         for section, own in self.settings().items():
             for key, value in own.items():

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwise.linear.expert import LinearExpert, fit_linear_expert
+from headwise.data.chunks import some
 from headwise.linear.mixture import Mixture, fit_mixture
+from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearFit, LinearSettings, fit_linear
-from headwise.models.classifier import Model
+from headwise.linear.text_fit import LinearFit, fit_linear
 from headwise.train.crossing import Crossed
 from headwise.train.remember import remembered
 
@@ -29,7 +29,7 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
         What was chosen for a linear model of words and characters, for `add_expert_again`.
     """
     model, targets = objective.model, objective.dev_targets
-    expert, settings = _text_expert(objective) if isinstance(model, Model) else _number_expert(objective)
+    expert, settings = _text_expert(objective)
     if expert is None or not len(targets):
         return settings
     model.add_expert(expert, 0.0)
@@ -45,7 +45,7 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
         The logits of these texts by the mixture; None where the expert has no say.
     """
     held, weights = crossed.held, objective.text_weights
-    fitted = fit_texts(objective)
+    fitted = fit_texts(objective, every=True)
     expert = TextExpert.of(fitted.model)
     if not expert.features:
         return None
@@ -57,7 +57,7 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
     return mixture.mix(members) if mixture.weights[1] else None
 
 
-def _weigh(model: Any, expert: TextExpert | LinearExpert, mixture: Mixture) -> None:
+def _weigh(model: Any, expert: TextExpert, mixture: Mixture) -> None:
     """Give encoder and expert their weights, and the whole its temperature."""
     encoder, own = mixture.weights
     if own == 0:
@@ -101,39 +101,29 @@ def _text_expert(
 
 
 def fit_texts(
-    objective: "ClassificationObjective | LabelSetObjective", settings: LinearSettings | None = None
+    objective: "ClassificationObjective | LabelSetObjective",
+    settings: LinearSettings | None = None,
+    *,
+    every: bool = False,
 ) -> LinearFit:
-    """A linear model of the training texts, of labels or of label sets, with these settings or with those
-    that it chooses."""
+    """A linear model of the training texts (of very many pairs some, unless it is to be `every` one), of
+    labels or of label sets, with these settings or with those that it chooses."""
     model = objective.model
-    items = list[Any](objective.train_items)
+    places = np.arange(len(objective.train_items)) if every else objective.sampled
+    weights = None if objective.text_weights is None else objective.text_weights[places]
+    texts, vectors, numbers = model.expert_reads(some(objective.train_items, places))
     return remembered(
         fit_linear,
-        [text.text for text in items],
-        objective.train_targets,
+        texts,
+        objective.train_targets[places],
         len(model.labels),
-        sample_weight=objective.text_weights,
+        sample_weight=weights,
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,
         max_features=model.config.expert.max_features,
-        dense=model.base_vectors(items),
+        dense=vectors,
+        numbers=numbers,
+        pairs=model.reads_pairs,
         always=objective.names,
         settings=settings,
     )
-
-
-def _number_expert(objective: "ClassificationObjective") -> tuple[LinearExpert | None, None]:
-    """A linear SVM on the word numbers of pairs; None where they have no known words."""
-    model = objective.model
-    reads = model.expert_reads([*objective.train_items, *objective.dev_items])
-    first = len(objective.train_items)
-    expert = remembered(
-        fit_linear_expert,
-        (reads[:first], objective.train_targets),
-        (reads[first:], objective.dev_targets),
-        len(model.labels),
-        max_features=model.config.expert.max_features,
-        kind=model.EXPERT,
-        class_weights=objective.class_weights,
-    )
-    return expert, None

@@ -25,6 +25,13 @@ _BETWEEN = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
+def label_counts(targets: np.ndarray, weights: np.ndarray | None, labels: int) -> np.ndarray:
+    """How much the texts of each label count together, `[labels]`; see `names_tell` and `named_labels`."""
+    if targets.ndim == 1:
+        return np.bincount(targets, weights, minlength=labels)
+    return (targets if weights is None else targets * weights[:, None]).sum(axis=0)
+
+
 def named_labels(
     labels: Sequence[str], targets: np.ndarray, weights: np.ndarray | None = None
 ) -> dict[int, str]:
@@ -36,10 +43,7 @@ def named_labels(
         targets: Of the texts, see `names_tell`.
         weights: How much each text counts, `[texts]`.
     """
-    if targets.ndim == 1:
-        counts = np.bincount(targets, weights, minlength=len(labels))
-    else:
-        counts = (targets if weights is None else targets * weights[:, None]).sum(axis=0)
+    counts = label_counts(targets, weights, len(labels))
     return {
         number: " ".join(_BETWEEN.sub(" ", label).split())
         for number, label in enumerate(labels)

@@ -12,8 +12,8 @@ from torch import Tensor
 from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
+from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearSettings
 from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (
@@ -63,9 +63,9 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         losses = label_set_loss(self.outputs(texts), targets, **how)
         return self.summed(losses, texts)
 
-    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         how = {"weights": self.text_weights, "always": self.names}
-        return fit_probe(vectors, self.train_targets, len(self.model.labels), sets=True, **how)
+        return fit_probe(vectors, targets, len(self.model.labels), sets=True, **how)
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets)

@@ -39,6 +39,7 @@ def fit_probe(
     offsets: np.ndarray | None = None,
     sets: bool = False,
     always: int = 0,
+    center: bool = False,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression from the vectors of texts to their labels.
@@ -51,11 +52,14 @@ def fit_probe(
         offsets: Logits that the regression's are added to, `[texts, classes]`.
         sets: A text may have any number of labels: a regression for each.
         always: How many of the texts, the last, are in no fold.
+        center: Their mean is taken off first: vectors with much in common are fitted sooner.
         seed: Of the folds.
 
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
     """
+    mean = vectors.mean(axis=0) if center else np.zeros(vectors.shape[1], dtype=np.float32)
+    vectors = vectors - mean if center else vectors
     turn: Floats = leading(vectors if weights is None else vectors[weights > 0]) * np.float32(_LENGTH)
     rows = np.asarray(vectors @ turn, dtype=np.float32)
     wanted = (
@@ -85,7 +89,8 @@ def fit_probe(
                 break
             best, least, start = strength, loss, found[0]
     solved = problem.solve(best, start)
-    return (turn @ solved[:-1]).T, solved[-1]
+    found_weights = (turn @ solved[:-1]).T
+    return found_weights, solved[-1] - found_weights @ mean
 
 
 def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

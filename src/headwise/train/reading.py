@@ -7,16 +7,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.data.chunks import some
 from headwise.models.bag_model import BagModel
 from headwise.models.text_model import Reader
 
 AnyReader = TypeVar("AnyReader", bound=Reader | BagModel)
+
+MOST_PAIRS = 200_000
+"""See `ReaderObjective.sampled`."""
 
 
 class ReaderObjective(Generic[AnyReader]):
     """Training and dev texts (or pairs) as the model reads them (see `headwise.train.objective`).
 
     Attributes:
+        train_targets: The answers of the training texts, one after the other.
         text_weights: How much each training text counts, `[texts]`; None where all count the same.
         label_weights: How much the texts of each label count, `[labels]`, likewise.
 
@@ -26,6 +31,8 @@ class ReaderObjective(Generic[AnyReader]):
         dev: Dev texts or pairs.
     """
 
+    train_targets: np.ndarray
+
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
         self.text_weights: np.ndarray | None = None
@@ -34,9 +41,18 @@ class ReaderObjective(Generic[AnyReader]):
         self.dev_items = model.encoded(dev)
         model.remember([*self.train_items, *self.dev_items])
 
-    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What vectors of the training texts by a base, `[texts, size]`, say by themselves: weights
-        `[outputs, size]` and biases `[outputs]`."""
+    @property
+    def sampled(self) -> np.ndarray:
+        """The numbers of the training texts that linear models are fitted to: of all, but of `MOST_PAIRS`
+        pairs at most, as very much is read of a pair."""
+        count = len(self.train_items)
+        if not self.model.reads_pairs or count <= MOST_PAIRS:
+            return np.arange(count)
+        return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
+
+    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What vectors of training texts by a base, `[texts, size]`, say by themselves of their targets:
+        weights `[outputs, size]` and biases `[outputs]`."""
         raise NotImplementedError
 
     def begin_with_probe(self) -> None:
@@ -45,9 +61,10 @@ class ReaderObjective(Generic[AnyReader]):
         model: Any = self.model
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
-        probe, vectors = model.probe, model.base_vectors(self.train_items)
+        probe, texts = model.probe, self.sampled
+        found = self.probe(model.base_vectors(some(self.train_items, texts)), self.train_targets[texts])
         with torch.no_grad():
-            for own, values in zip((probe.weight, probe.bias), self.probe(vectors), strict=True):
+            for own, values in zip((probe.weight, probe.bias), found, strict=True):
                 own.copy_(torch.from_numpy(values))
 
     @property

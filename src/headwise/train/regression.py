@@ -42,8 +42,8 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         losses = squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)]))
         return self.summed(losses, texts)
 
-    def probe(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return fit_number_probe(vectors, self.train_targets)
+    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return fit_number_probe(vectors, targets)
 
     def evaluate(self) -> Mapping[str, float]:
         return number_scores(

@@ -45,6 +45,8 @@ def add_expert(objective: "TaggingObjective") -> None:
         return
     said, outside = _said(objective, expert, known), 0.0
     encoder, own = said.likeliest()
+    if not encoder and not own:  # dev contradicts both: no shares can be told
+        return
     if objective.model.scheme != "plain" and "O" in objective.model.tags:
         share, outside = said.best_of_spans(encoder, own)
         encoder, own = (encoder + own) * (1 - share), (encoder + own) * share

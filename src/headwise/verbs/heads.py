@@ -85,12 +85,7 @@ def heads_file(
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
     trial = _Trial(folder, file, heads, pipeline, device, reading, listener)
-    found = []
-    with listener.answering() as update:
-        for number, head in enumerate(trial.heads, start=1):
-            found.append(trial.worth([head]))
-            update(number, len(trial.heads))
-    return trial.sheet, trial.score, found
+    return trial.sheet, trial.score, trial.worths(listener)
 
 
 @dataclass(frozen=True)
@@ -158,11 +153,7 @@ def prune_file(
     model, task, items = trial.model, trial.task, trial.items
     check_removable(model)
     size, before = _bytes(Path(folder)), trial.milliseconds()
-    alone = []
-    with listener.answering() as update:
-        for number, head in enumerate(trial.heads, start=1):
-            alone.append((head, trial.worth([head])))
-            update(number, len(trial.heads))
+    alone = zip(trial.heads, trial.worths(listener), strict=True)
     left = Counter(head.module for head in trial.heads)
     gone, removed = list[Head](), list[HeadWorth]()
     for head, own in sorted(alone, key=lambda own: (own[1].loss or 0.0, own[1].worth)):
@@ -210,6 +201,15 @@ class _Trial:
         self.sheet = task.sheet(self.scores)
         self.score = lookup(self.scores, self.sheet.headline.key)
         self.known = task.sureness(model, self.items, whole)
+
+    def worths(self, listener: Listener) -> list[HeadWorth]:
+        """What the model loses without each head."""
+        found = []
+        with listener.answering() as update:
+            for number, head in enumerate(self.heads, start=1):
+                found.append(self.worth([head]))
+                update(number, len(self.heads))
+        return found
 
     def worth(self, heads: Sequence[Head]) -> HeadWorth:
         """What the model loses without heads, told of the last of them."""

@@ -121,8 +121,11 @@ def read_labelled(
     Raises:
         HeadwiseError: The file cannot be read, or has too few texts or labels.
     """
-    kind = KINDS["classify"]
-    data = kind.read(file, from_dict(kind.options, dict(reading or {})))
+    kind, given = KINDS["classify"], dict(reading or {})
+    task, why = infer_task(file, given)
+    if KINDS[task] is not kind:
+        raise ConfigError(f"{file}: a file for the task {task} ({why}); expected texts with one label each")
+    data = kind.read(file, from_dict(kind.options, given))
     listener.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:

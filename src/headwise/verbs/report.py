@@ -43,8 +43,7 @@ class Judged:
     """Items with their true answers, and the evaluation of a model on them.
 
     Attributes:
-        path: The file that they come from.
-        items: What the model reads.
+        data: The items, in the file that they come from.
         evaluation: As the task judges.
         seconds: How long that took; 0 where that is not known.
         part: "test " where they are only that part of the file.
@@ -52,8 +51,7 @@ class Judged:
         unseen: The model on the others.
     """
 
-    path: str
-    items: Sequence[Any]
+    data: Any
     evaluation: Any
     seconds: float
     part: str = ""
@@ -89,7 +87,7 @@ def report_file(
     judged = None
     if data is not None:
         read = read_answers(task, model, folder, data, None, reading, listener)
-        judged = judge(task, model, read.items, str(data))
+        judged = judge(task, model, read)
         told, unseen = of_training(task, model, info, read.items)
         judged = replace(judged, told=told, unseen=unseen)
         sha256 = task.kind_for(model.config).fingerprint(read.items).sha256
@@ -103,15 +101,15 @@ def report_outcome(outcome: Outcome, folder: Path) -> str:
     parts, model, judged = outcome.parts, outcome.fitted.model, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
-        judged = Judged(file.path, parts.test, outcome.test, 0.0, "test ")
+        judged = Judged(file.with_items(parts.test), outcome.test, 0.0, "test ")
     return report_model(outcome.task, model, read_info(folder), folder, judged)
 
 
-def judge(task: Task, model: Any, items: Sequence[Any], path: str) -> Judged:
-    """A model on items with their true answers."""
+def judge(task: Task, model: Any, data: Any) -> Judged:
+    """A model on the items of a file with their true answers."""
     began = time.perf_counter()
-    found = task.judge(model, items)
-    return Judged(path, items, found, time.perf_counter() - began)
+    found = task.judge(model, data.items)
+    return Judged(data, found, time.perf_counter() - began)
 
 
 def report_model(
@@ -131,7 +129,7 @@ def report_model(
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
-            f"{len(judged.items):,} {judged.part}{many} of {Path(judged.path).name}",
+            f"{len(judged.data.items):,} {judged.part}{many} of {Path(judged.data.path).name}",
         )
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
@@ -171,16 +169,16 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
 
     `seen` is what the folder keeps of the items that the model was made of.
     """
-    kind = task.kind_for(model.config)
-    sure, right = task.sureness(model, judged.items, judged.evaluation) or (None, None)
+    kind, data, items = task.kind_for(model.config), judged.data, judged.data.items
+    sure, right = task.sureness(model, items, judged.evaluation) or (None, None)
     try:
-        found = task.mistakes(model, judged, judged.evaluation, len(judged.items))
+        found = task.mistakes(model, data, judged.evaluation, len(items))
     except ConfigError:  # a language model has no labels that could be wrong
         found = []
     listed = found[:MOST_MISTAKES]
-    places = {f"{judged.path}:{own.line}": own for own in judged.items} if listed else {}
+    places = {f"{data.path}:{own.line}": own for own in items} if listed else {}
     wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
-    some = _explained(task, model, judged.items[:MOST_EXPLAINED])
+    some = _explained(task, model, items[:MOST_EXPLAINED])
     # What is explained of a part of an item need not be the part that is wrong.
     whole = all(own.about is None for own in some)
     why = {id(wrong[own.item]): own for own in (_explained(task, model, wrong) if whole else ())}
@@ -191,7 +189,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         reason = why[id(item)].to_html() if id(item) in why else ""
         place, said = Path(told["where"]).name, task.mistaken(told)
         mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
-    own = judged.items if kind.sides else ()  # of bags and streams there are no words to count
+    own = items if kind.sides else ()  # of bags and streams there are no words to count
     return {
         "sure": sure,
         "right": right,
@@ -200,7 +198,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(some),
         "maps": _maps(model, [kind.text(item) for item in own[:200]]),
-        "repeats": _repeats(kind, judged.items, seen),
+        "repeats": _repeats(kind, items, seen),
     }
 
 
@@ -268,5 +266,5 @@ def _facts(
     if isinstance(seconds, int | float):
         facts.append(("training", f"{seconds:,.0f} s"))
     if judged is not None and judged.seconds:
-        facts.append(("speed", f"{len(judged.items) / judged.seconds:,.0f} {many} a second"))
+        facts.append(("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {many} a second"))
     return facts

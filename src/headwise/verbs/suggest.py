@@ -66,6 +66,7 @@ def suggest_file(
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
     model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
+    task.doubts(model, [])  # refuses such a model before its file is read
     kind, every = task.kind_for(model.config), list(rows)
     seen = remembered(kind, read_info(Path(folder))["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}

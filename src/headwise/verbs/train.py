@@ -163,7 +163,7 @@ def train_files(
         if teaching is not None:
             with listener.answering() as report:
                 folder = Path(work) if work else output / RUN / ANSWERS
-                how = {"seed": asked.train.seed, "encoding": asked.data.encoding, "report": report}
+                how = {"reading": asked.data, "seed": asked.train.seed, "report": report}
                 lesson = Lesson(teaching, parts, folder, **how)
                 parts = lesson.parts(parts)
             listener.notes(lesson.notes)
@@ -206,7 +206,9 @@ def _listed(
         listener.note(f"{dropped:,} {many} of {drop} are left out; those of test stay")
     if weight is not None:
         if not isinstance(asked.data, WeightOptions):
-            raise ConfigError(f"--weight is for texts with one label or number each, not for {task.title}s")
+            raise ConfigError(
+                f"--weight is for texts with one label or number each, not for a {task.title}"
+            )
         parts, count = with_weights(parts, str(weight))
         listener.note(f"{count:,} {many} count as much as {weight} says; those of test as ever")
     return parts

@@ -119,3 +119,12 @@ def test_suggestions(call, own, tmp_path):
     assert call("suggest", own.model, plain, "--output", path)[0] == 2  # it is not lost by mistake
     code, out, _ = call("suggest", own.model, own.train, "--count", "7")
     assert (code, len(out.splitlines())) == (0, 1)  # all are known
+
+
+@pytest.mark.parametrize(("silent", "title"), [("tag", "a tagger"), ("regress", "a regressor of texts")])
+def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, silent, title):
+    path = tmp_path / "texts.csv"
+    path.write_text("text,label\none two,a\n")
+    code, _, err = call("suggest", trained_of(silent).model, path)
+    assert code == 2
+    assert f"not of {title}" in " ".join(err.split())

@@ -28,6 +28,25 @@ def test_a_page_of_training_texts_says_so(call, trained_of, tmp_path):
     assert "these scores say nothing of new ones" in page.read_text()
 
 
+def test_words_that_are_tagged_wrong_are_listed(call, trained_of, tmp_path):
+    own, page, file = trained_of("tag"), tmp_path / "full.html", tmp_path / "wrong.conll"
+    tags = {"O": "B-X", "B-X": "O"}
+    rows = [line.split() for line in own.test.read_text().splitlines()]
+    file.write_text("".join(f"{row[0]}\t{tags[row[1]]}\n" if row else "\n" for row in rows))
+    code, _, err = call("report", own.model, "--data", file, "--output", page)
+    assert code == 0, err
+    assert f"<small>{file.name}:" in page.read_text()
+    assert "taken for" in page.read_text()
+
+
+@pytest.mark.parametrize("other", ["tag", "language-model"])
+def test_after_a_training_for_something_else(call, trained_of, tmp_path, other):
+    page = tmp_path / "trained.html"
+    code, _, err = call(*trained_of(other).training(tmp_path / "again"), "--report", page)
+    assert code == 0, err
+    assert "Training" in page.read_text()
+
+
 def test_after_a_training(call, trained_of, tmp_path):
     own, page = trained_of("classify"), tmp_path / "trained.html"
     code, _, err = call(*own.training(tmp_path / "again"), "--report", page)

@@ -99,6 +99,14 @@ def test_a_header_names_the_columns():
     assert source.notes[0] == "line 1 names the columns"
 
 
+def test_a_header_tells_tags_and_heads_from_remarks():
+    rows = "\n\n".join(["Tom\tNNP\t2\tsubj\tx1\nran\tVBD\t0\troot\tx2"] * 3)
+    found, layout, source = read(f"FORM\tUPOS\tHEAD\tDEPREL\tREMARK\n{rows}")
+    assert (layout.token, layout.tag, layout.head, layout.others) == (0, 1, 2, (3, 4))
+    assert (found[0].tags, found[0].heads) == (("NNP", "VBD"), (2, 0))
+    assert "head='HEAD', token='FORM', tag='UPOS'" in source.notes[-1]
+
+
 def test_a_first_token_is_no_header():
     assert tokens("Word NN\nText NN") == [[("Word", "NN"), ("Text", "NN")]]
 

@@ -57,6 +57,7 @@ def test_an_array_of_objects(indent):
     lines = [record.line for record in records(text.replace("\n", "\r\n") + "\n\n")]
     assert lines == {None: [1, 1, 1, 1], 0: [2, 5, 17, 18], 2: [2, 5, 17, 18]}[indent]
     assert [record.fields for record in records("[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]")] == ROWS
+    assert [record.line for record in records(" \n\n" + text)] == [line + 2 for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -77,9 +78,9 @@ def test_arrays_that_cannot_be_used(fails, text, where, good):
 
 
 def test_half_surrogates_are_replaced_on_request():
-    text = r'{"text": "a\ud800b", "n": 1, "ok": "\ud83d\ude00"}'
+    text = r'{"text": "a\ud800b", "n": 1, "ok": "\ud83d\ude00", "of": {"\udfff": ["\ud83d", 0.1]}}'
     replaced = records(text, encoding_errors="replace")
-    assert replaced[0].fields == {"text": "a\ufffdb", "n": 1, "ok": "😀"}
+    assert replaced[0].fields == {"text": "a\ufffdb", "n": 1, "ok": "😀", "of": {"\ufffd": ["\ufffd", 0.1]}}
 
 
 def test_values_as_text():
@@ -93,3 +94,15 @@ def test_values_as_text():
 def test_what_json_writes_is_read_back(rows, ascii_only):
     lines = "\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
     assert [record.fields for record in records(lines)] == rows
+
+
+def test_an_object_of_very_many_lines_takes_no_long_time(takes_under):
+    inner = [f'{{"b": {number}}},' for number in range(40_000)]
+    text = ["[", '{"text": "x", "label": "a", "more": [', *inner, '{"b": 1}]},', '{"text": "y"}', "]"]
+    found = []
+
+    def read():
+        found[:] = read_records(iter(enumerate(text, 1)), Source(""))
+
+    assert takes_under(5, read)
+    assert [record.line for record in found] == [2, 40_004]

@@ -39,6 +39,7 @@ def test_lists_of_tokens_and_tags(write, text):
     [
         ({"tokens": ["a", "b"], "ner_tags": ["O"]}, ("HW251", 4, None)),
         ({"tokens": ["a"], "ner_tags": [None]}, ("HW251", 4, None)),
+        ({"tokens": ["a", "b"], "ner_tags": ["O", ""]}, ("HW251", 4, None)),
         ({"tokens": "a b", "ner_tags": ["O", "O"]}, ("HW118", 4, None)),
         ({"tokens": ["a", 1], "ner_tags": ["O", "O"]}, ("HW118", 4, None)),
     ],
@@ -50,6 +51,29 @@ def test_lists_that_do_not_fit(write, fails, row, where):
     options = TagOptions(format="lists", tag_column="ner_tags")
     assert len(read_tagged(path, options, problems.append).items) == 2
     assert len(problems) == 1
+
+
+def test_a_row_without_tags_does_not_hide_the_others(write, fails):
+    path = write("a.jsonl", lines([*ROWS, {"tokens": ["a"], "ner_tags": [None]}]))
+    assert infer_task(path, {})[0] == "tag"
+    assert fails(read_tagged, path) == ("HW251", 4, None)
+
+
+def test_half_surrogates_are_told_and_replaced_on_request(write, fails):
+    path = write("a.jsonl", '{"tokens": ["a\\ud83d", "b"], "ner_tags": ["B-PER", "O"]}\n')
+    assert fails(read_tagged, path) == ("HW105", 1, None)
+    [own] = read_tagged(path, TagOptions(encoding_errors="replace")).items
+    assert own.tokens == ("a\ufffd", "b")
+
+
+def test_no_sentences_to_predict(write, fails):
+    path = write("a.jsonl", "\n\n")
+    assert fails(KINDS["tag"].rows, path, TagOptions(format="lists")) == ("HW103", None, None)
+
+
+def test_a_record_without_words_keeps_its_place_in_predictions(write):
+    rows = KINDS["tag"].rows(write("a.jsonl", lines([ROWS[1], ROWS[0]])), TagOptions(format="lists"))
+    assert [len(row.item.tokens) for row in rows] == [0, len(ROWS[0]["tokens"])]
 
 
 def test_lists_without_tags_are_predicted_and_texts_stay_texts(write):

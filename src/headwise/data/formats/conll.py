@@ -129,9 +129,10 @@ def choose_token_columns(
 
     guessed = []
     head_column = _chosen(options.head_column, names, source, "--head-column")
-    if head_column is None and "head" in names:
-        head_column = names.index("head")
-        guessed.append("head='head'")
+    usual = [normal_name(name) for name in names]
+    if head_column is None and "head" in usual:
+        head_column = usual.index("head")
+        guessed.append(f"head={names[head_column]!r}")
     try:
         tag = _chosen(options.tag_column, names, source, "--tag-column")
     except DataError:
@@ -142,13 +143,13 @@ def choose_token_columns(
     check_apart(token_column=token, tag_column=tag)
     if token is None:
         left = [i for i in range(width) if i not in (tag, head_column)] or [0]
-        usual = [i for i in left if normal_name(names[i]) in TOKEN_NAMES]
+        named = [i for i in left if usual[i] in TOKEN_NAMES]
         likely = likely_token(blocks)
-        token = usual[0] if usual else likely if likely in left else left[0]
+        token = named[0] if named else likely if likely in left else left[0]
         guessed.append(f"token={names[token]!r}")
     free = [i for i in range(width) if i not in (token, head_column)]
     if options.tag_column is None and free:
-        tag = likely_tag(blocks, free)
+        tag = likely_tag(blocks, [i for i in free if usual[i] in TAG_NAMES] or free)
         guessed.append(f"tag={names[tag]!r}")
         if labelled:
             _check_words(blocks, token, tag, source)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 
 from headwise.data.files import Line
 from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many
@@ -21,9 +22,9 @@ def recognise(texts: Sequence[str]) -> bool:
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
     """One record an object; its values are left as JSON gives them."""
-    head, lines = look_ahead(lines, count=1)
-    if head and _ARRAY.match(head[0][1]):
-        lines = _elements(lines, source)
+    head, lines = look_ahead(lines, count=100)
+    if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
+        lines = _elements(dropwhile(lambda line: not line[1].strip(), lines), source)
     for number, text in lines:
         if not text.strip():
             source.blank += 1
@@ -43,29 +44,33 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             )
         elif len(row) > MOST_FIELDS:
             source.report(too_many(source.path, number))
-        elif "\\u" in text and (bad := _SURROGATE.search(json.dumps(row, ensure_ascii=False))):
+        elif "\\u" in text and (bad := _SURROGATE.search(written := json.dumps(row, ensure_ascii=False))):
             if source.options.encoding_errors == "strict":
                 found = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
                 advice = "give --encoding-errors replace to read it as U+FFFD"
                 source.refuse("HW105", found, number, advice=advice)
             else:
-                yield Record(number, {name: _replaced(value) for name, value in row.items()})
+                yield Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
         else:
             yield Record(number, row)
 
 
 def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
     """The elements of an array, each with the line on which it begins; the last where one is not valid, as
-    nobody knows where the next begins."""
-    decoder, number, first, rest, at = json.JSONDecoder(), 0, 0, "", 0
-    for number, text in lines:
-        if not rest:
-            first, rest = number, text[text.index("[") + 1 :] if not first else text
+    nobody knows where the next begins. What is not whole is tried again when it has twice the length."""
+    decoder, rest, first, number = json.JSONDecoder(), "", 0, 0
+    while taken := list(_as_much_as(lines, len(rest))):
+        number = taken[-1][0]
+        texts = [text for _, text in taken]
+        if not first:
+            texts[0] = texts[0][texts[0].index("[") + 1 :]
+        if rest:
+            texts.insert(0, rest)
         else:
-            rest += "\n" + text
-        if rest.startswith("{") and "}" not in text and len(rest) < LONGEST_FIELD:
-            continue
-        while (at := _BETWEEN.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
+            first = taken[0][0]
+        rest, at = "\n".join(texts), 0
+        while (begin := _BETWEEN.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
+            first, at = first + rest.count("\n", at, begin), begin
             if rest[at] == "]":
                 return
             try:
@@ -77,8 +82,10 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
                 yield first, rest[at:]
                 return
             yield first, rest[at:end]
-            first, at = number, end
-        rest, at = rest[at:], 0
+            first, at = first + rest.count("\n", at, end), end
+        else:
+            at = len(rest)
+        rest = rest[at:]
     if rest:
         yield first, rest
     else:
@@ -87,15 +94,20 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
         )
 
 
+def _as_much_as(lines: Iterator[Line], length: int) -> Iterator[Line]:
+    """One line, or as many as have more characters than `length`."""
+    for line in lines:
+        yield line
+        length -= len(line[1]) + 1
+        if length < 0:
+            return
+
+
 def as_text(value: object) -> str:
     """A JSON value as a string: a string is itself, null is empty, all else its JSON text."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _replaced(value: object) -> object:
-    return _SURROGATE.sub("\ufffd", as_text(value)) if isinstance(value, str) else value
 
 
 def _kind(value: object) -> str:

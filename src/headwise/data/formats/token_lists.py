@@ -5,12 +5,15 @@ Codes: HW111 no such list; HW118 tokens that are none; HW251 another number of t
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 
 from headwise.data.files import Line
 from headwise.data.formats.jsonl import as_text, read_records
+from headwise.data.formats.shares import most
 from headwise.data.names import TEXT_NAMES, normal_name, rank
+from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
 
@@ -21,32 +24,36 @@ TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "upos", "pos_tags", "pos")
 _LOOKED_AT = 50  # sentences
 
 
-def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for lists of tokens and of tags; records that have a text too are texts."""
+def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
+    """What speaks for lists of tokens and, where they are labelled, of tags; records that have a text too
+    are texts."""
     if not head or not head[0][1].lstrip().startswith(("{", "[")):
         return None
     rows = _rows(head)
     token = next((name for name in rows[0] if normal_name(name) in TOKEN_NAMES), None) if rows else None
     if token is None or any(rank(name, TEXT_NAMES) is not None for name in rows[0]):
         return None
+    if not labelled and isinstance(rows[0][token], list):
+        return f"the list {token!r}"
     tags = _beside(rows, token)
     return f"the lists {token!r} and {tags[0]!r}" if tags else None
 
 
 def _rows(head: Sequence[Line]) -> list[dict[str, object]]:
-    quiet = Source("", report=lambda error: None)
+    quiet = Source("", ReadOptions(encoding_errors="replace"), lambda error: None)
     return [record.fields for record in islice(read_records(iter(head), quiet), _LOOKED_AT)]
 
 
 def _beside(rows: Sequence[dict[str, object]], token: str) -> list[str]:
-    """The names of the lists that are as long as that of the tokens, those with usual names first."""
+    """The names of the lists that are as long as that of the tokens in most rows, those with usual names
+    first."""
     names = [name for name in rows[0] if name != token] if rows else []
-    as_long = [name for name in names if all(_fit(row.get(name), row.get(token)) for row in rows)]
+    as_long = [name for name in names if most(_fit(row.get(name), row.get(token)) for row in rows)]
     places = {name: rank(name, TAG_NAMES) for name in as_long}
     return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
 
 
-def _fit(tags: object, words: object) -> bool:
+def _fit(tags: object, words: object) -> TypeGuard[list[Any]]:
     """Whether tags stand beside words, one for each."""
     if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
         return False
@@ -97,17 +104,19 @@ def read_sentences(
             source.refuse("HW118", found, line, expected="a list of words")
             continue
         tags = fields.get(tag or "")
-        fits = _fit(tags, words)
+        fits = _fit(tags, words) and "" not in tags
         if labelled and not fits:
-            found = (
-                f"{len(tags) if isinstance(tags, list) else 'no'} tags in {tag!r} for {len(words)} tokens"
-            )
+            number = len(tags) if isinstance(tags, list) else "no"
+            found = f"{number} tags in {tag!r} for {len(words)} tokens"
+            if number == len(words):
+                found = f"a tag in {tag!r} that is empty, or no text"
             source.refuse("HW251", found, line, expected="a tag for each token")
-        elif not words:
+        elif not words and labelled:
             source.blank += 1
         else:
             columns = {name: _texts(own) for name in others if _fit(own := fields.get(name), words)}
-            yield Tagged(tuple(words), _texts(tags) if fits else (), line, columns=columns)
+            tagged = Tagged(tuple(words), _texts(tags) if fits else (), line, columns=columns)
+            yield tagged if labelled else replace(tagged, fields=fields)
 
 
 def _texts(values: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 from headwise.config import from_dict
@@ -9,7 +10,7 @@ from headwise.data.answers import TAGS, Answer
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.tags import few_spans, long, one_tag, other_tags, scheme, torn
 from headwise.data.doctor.texts import repeated, shared
-from headwise.data.errors import OnError, stop
+from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head, read_head
@@ -20,11 +21,12 @@ from headwise.data.read import read_rows
 from headwise.data.rows import Row, Rows
 from headwise.data.sentence import Tagged
 from headwise.data.tag_options import DEFAULT, TagOptions
-from headwise.data.tag_sniff import looks_tagged
+from headwise.data.tag_sniff import gives_words, looks_tagged
 from headwise.data.tagged import TaggedData, read_tagged
 
 FORMATS = {"columns", "conllu", "conll2012", "slash", "trees", "lists"}
 _COLUMNS = {"tag_column", "token_column", "head_column"}
+_LOOKED_AT = 400  # lines
 _OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")
 
 
@@ -48,9 +50,11 @@ class SentenceKind(Kind[Tagged]):
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Rows[Tagged]:
-        """The sentences of a file whose words are given, tagged or not; they have no fields."""
+        """The sentences of a file whose words are given, tagged or not; only those in JSON have fields."""
         data = read_tagged(path, options or DEFAULT, on_error, labelled=False)
-        rows = (Row(item.line, {}, item) for item in data.items)
+        if not data.items:
+            raise DataError("HW103", "no sentences", expected="one word or more", path=data.path)
+        rows = (Row(item.line, dict(item.fields), item) for item in data.items)
         return Rows(rows, data.path, data.format, data.columns, data.notes)
 
     def rows_or_texts(self, path: str, reading: Mapping[str, Any]) -> Rows[Tagged] | Rows[Example]:
@@ -59,10 +63,21 @@ class SentenceKind(Kind[Tagged]):
         Args:
             path: The file; "-" is standard input.
             reading: What the user has said of how to read it.
+
+        Raises:
+            DataError: HW259, of standard input, which could be either.
         """
         if _words_are_given(path, reading):
             return self.rows(path, from_dict(TagOptions, reading))
-        return read_rows(path, from_dict(ReadOptions, reading))
+        rows = read_rows(path, from_dict(ReadOptions, reading))
+        if path != "-" or "format" in reading or rows.format not in ("text", "tsv", "label-text"):
+            return rows
+        head = [*islice(rows.rows, _LOOKED_AT)]  # standard input cannot be looked at before it is read
+        lines = {row.line: "\t".join(map(str, row.fields.values())) for row in head}
+        if why := looks_tagged([lines.get(number, "") for number in range(1, _LOOKED_AT)]):
+            advice = "give --format columns, or --format text if they are texts"
+            raise DataError("HW259", f"tagged words: {why}", advice=advice, path=path)
+        return replace(rows, rows=chain(head, rows.rows))
 
     def key(self, item: Tagged) -> str:
         return " ".join(item.tokens)
@@ -115,4 +130,4 @@ def _words_are_given(path: str, reading: Mapping[str, Any]) -> bool:
         return True
     if path == "-" or {"text_column", "label_column"} & set(reading):
         return False
-    return looks_tagged(read_head(path).texts) is not None
+    return gives_words(read_head(path).texts)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from headwise.config import from_dict
 from headwise.data.answers import LABEL, Answer, Label, LabelSet, Number
-from headwise.data.columns import names_in
+from headwise.data.columns import columns_of, names_in
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
@@ -122,18 +122,20 @@ def _soft_fields(item: Example) -> Iterable[str]:
 
 
 def _holds_numbers(head: Head, options: Any) -> str | None:
-    """Why a file is taken for one of texts with numbers: those of a column that is asked for, or has a
-    usual name for labels.
+    """Why a file is taken for one of texts with numbers: those of a column that is asked for, has a usual
+    name for labels, or is the only one that could be the label.
 
     Raises:
         DataError: It cannot be read.
     """
-    form, columns, records = open_records(head.source(options), labelled=bool(options.label_column))
+    form, columns, records = open_records(head.source(options), labelled=True)
     label = columns.label
     if label is None or form not in ("csv", "tsv", "jsonl"):
         return None
     sample, _ = look_ahead(records)
-    if names_pairs(names_in(sample)) or not (options.label_column or rank(label, LABEL_NAMES) is not None):
+    named = options.label_column or rank(label, LABEL_NAMES) is not None
+    own = next(column for column in columns_of(sample) if column.name == label)
+    if names_pairs(names_in(sample)) or not (named or own.measured):
         return None
     labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
     labels.pop("", None)

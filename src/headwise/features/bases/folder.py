@@ -48,7 +48,11 @@ def find_base(name: str) -> Path:
     if (folder / ABOUT).is_file():
         return folder
     known = ", ".join(own) or "none"
-    hint = f"there is no {ABOUT} in this folder" if folder.is_dir() else "and there is no such folder"
+    hint = (
+        f"there is no {ABOUT} in this folder"
+        if folder.is_dir()
+        else "there is none of this name, and no such folder"
+    )
     raise BaseError(
         f"base {name!r}: {hint}; bases that come with headwise: {known}; headwise pretrain makes others",
         code="HW801",

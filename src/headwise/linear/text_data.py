@@ -1,0 +1,252 @@
+"""TrainingData: training texts, or pairs of texts, in all that a linear model may read of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from headwise.linear.leading import leading
+from headwise.linear.mixture import fit_mixture
+from headwise.linear.solver import Floats, Machine, Rows, solve
+from headwise.linear.text_features import Block, BlockReader, Vocabulary
+from headwise.linear.text_model import DenseScale, beside, signs_of
+from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
+
+Targets = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
+"""Label numbers, `[texts]`, or probabilities, `[texts, classes]`, or, of label sets, whether a text has
+each label, `[texts, classes]` bool."""
+
+STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
+"""What a mistake costs and how long vectors are, as far as it is tried; the first of each to begin with."""
+PAIR_STRENGTHS, PAIR_DENSE = (0.05, 0.015, 0.15, 0.5), (4.0, 2.0)
+"""Likewise of pairs: few of their many features tell anything, and vectors say most of how they compare."""
+MOST_RATIO_CLASSES = 20
+"""Labels up to which naive Bayes ratios are tried; with 77 and 150 they cost 0.9 points."""
+MOST_WEIGHTS = 120_000_000
+"""Features times columns above which the rarest features are left out."""
+LEAST_FEATURES = 20_000
+_OF_NUMBERS = 0.3  # their standard deviation beside vectors and features of length 1
+
+
+@dataclass(frozen=True)
+class LinearSettings:
+    """What cross-validation chooses.
+
+    Attributes:
+        blocks: What is read of the texts.
+        ratios: Whether features count for more that tell a label from the rest, by their naive Bayes ratio.
+        strength: What a mistake costs (C).
+        dense: Length of the vectors beside words and characters, which have 1 each; 0 without.
+    """
+
+    blocks: tuple[Block, ...] = ("words", "characters")
+    ratios: bool = True
+    strength: float = 0.5
+    dense: float = 0.0
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers of texts, `[texts, numbers]`, less their `center` and divided by `deviation`, `[numbers]`."""
+
+    values: Floats
+    center: Floats
+    deviation: Floats
+
+    @classmethod
+    def of(cls, numbers: NDArray) -> "Numbers":
+        """Those of training texts; numbers that are all the same say nothing."""
+        own = np.asarray(numbers, dtype=np.float64)
+        center, spread = np.zeros(own.shape[1]), np.zeros(own.shape[1])
+        if len(own):
+            center, spread = own.mean(axis=0), own.std(axis=0)
+        deviation = np.where(spread > 1e-6, spread, np.inf) / _OF_NUMBERS
+        values = (own - center) / deviation
+        return cls(values.astype(np.float32), center.astype(np.float32), deviation.astype(np.float32))
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Training texts in all that may be read of them.
+
+    Attributes:
+        blocks: Vocabulary and features of each block.
+        dense: Vectors of length 1 about the mean, times `leading`, `[texts, size]`; the size may be 0.
+        mean: Of the vectors as given.
+        leading: What makes their large directions count for more (see `headwise.linear.leading`).
+        numbers: Further numbers.
+        soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
+        hard: Numbers of the (likeliest) labels; of label sets, of one of them.
+        sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
+        label_weights: Of label sets what a text with the label counts beside one without, `[classes]`.
+        importance: How much each text counts, `[texts]`, 1 in the mean.
+        classes: Number of labels.
+        most: Features that a block may have.
+        reader: Of the first block.
+    """
+
+    blocks: dict[Block, tuple[Vocabulary, csr_matrix]]
+    dense: Floats
+    mean: Floats
+    leading: Floats
+    numbers: "Numbers"
+    soft: Floats | None
+    hard: NDArray[np.int64]
+    sets: NDArray[np.bool_] | None
+    label_weights: Floats
+    importance: Floats
+    classes: int
+    most: int
+    reader: BlockReader
+    cache: dict = field(default_factory=dict)
+
+    @property
+    def columns(self) -> int:
+        return 1 if self.classes == 2 and self.sets is None else self.classes
+
+    @property
+    def work(self) -> float:
+        """Features of all texts, times columns."""
+        own = (
+            sum(matrix.nnz for _, matrix in self.blocks.values())
+            + self.dense.size
+            + self.numbers.values.size
+        )
+        return float(own) * self.columns
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """What may be tried, the first to begin with."""
+        return PAIR_STRENGTHS if self.reader.pairs else STRENGTHS
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """Of the vectors, likewise."""
+        return PAIR_DENSE if self.reader.pairs else DENSE
+
+    @property
+    def first_settings(self) -> LinearSettings:
+        """What is compared with others."""
+        ratios, dense = self.classes <= MOST_RATIO_CLASSES, self.lengths[0] if self.dense.shape[1] else 0.0
+        return LinearSettings(ratios=ratios, strength=self.strengths[0], dense=dense)
+
+    def widened(self, name: Block, texts: Sequence[Any]) -> "TrainingData | None":
+        """With one block alone, which may have the features of two; None where there are no more."""
+        if len(self.blocks[name][0]) < self.most:
+            return None
+        block = replace(self.reader, block=name).fit(texts, max_features=2 * self.most)
+        return replace(self, blocks={name: block}, cache={})
+
+    def take(self, texts: NDArray[np.int64]) -> "TrainingData":
+        """Some of the texts."""
+        return replace(
+            self,
+            blocks={name: (own, matrix[texts]) for name, (own, matrix) in self.blocks.items()},
+            dense=self.dense[texts],
+            numbers=replace(self.numbers, values=self.numbers.values[texts]),
+            soft=None if self.soft is None else self.soft[texts],
+            hard=self.hard[texts],
+            sets=None if self.sets is None else self.sets[texts],
+            importance=self.importance[texts],
+            cache={},
+        )
+
+    def rows(self, settings: LinearSettings) -> Rows:
+        """All texts as the settings say."""
+        key = (settings.blocks, settings.dense)
+        if key not in self.cache:
+            sparse = beside([self.blocks[name][1] for name in settings.blocks], len(self.hard))
+            wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
+            self.cache.clear()
+            self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers.values]))
+        return self.cache[key]
+
+    def fit(self, settings: LinearSettings, texts: NDArray[np.int64], seed: int) -> Machine:
+        """A machine that is trained on some texts."""
+        rows = self.rows(settings).take(texts)
+        importance = self.importance[texts, None]
+        if self.sets is not None:
+            own = self.sets[texts]
+            signs = np.where(own, 1, -1).astype(np.int8)
+            costs = importance * np.where(own, self.label_weights, np.float32(1))
+        elif self.soft is None:
+            signs = signs_of(self.hard[texts], self.classes)
+            costs = importance
+        else:  # each text once with the label and once without it, by the probabilities
+            shares = self.soft[texts][:, -self.columns :]
+            sparse = csr_matrix(vstack([rows.sparse, rows.sparse], format="csr"))
+            rows = Rows(sparse, np.vstack([rows.dense, rows.dense]))
+            signs = np.ones(shares.shape, dtype=np.int8)
+            signs = np.vstack([signs, -signs])
+            costs = np.vstack([shares * importance, (1 - shares) * importance])
+        ratios = None
+        if settings.ratios:
+            ratios = _ratios(rows.sparse, signs, costs)
+        strength = np.float32(settings.strength)
+        return solve(rows, signs, costs.astype(np.float32) * strength, ratios=ratios, seed=seed)
+
+    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
+        """What scores `[texts, classes]` are multiplied by to become logits, and their log loss."""
+        if self.sets is None:
+            mixture = fit_mixture([scores], self.hard[texts])
+            return mixture.weights[0], mixture.loss
+        factor = 1 / fit_binary_temperature(scores, self.sets[texts])
+        return factor, mean_binary_loss(scores * np.float32(factor), self.sets[texts])
+
+
+def training_data(
+    texts: Sequence[Any],
+    targets: Targets,
+    classes: int,
+    dense: NDArray | None,
+    numbers: NDArray | None,
+    sample_weight: NDArray | None,
+    class_weight: NDArray | None,
+    reader: BlockReader,
+    max_features: int,
+) -> TrainingData:
+    sets = targets.astype(np.bool_) if targets.dtype == np.bool_ else None
+    soft = targets.astype(np.float32) if targets.ndim == 2 and sets is None else None
+    hard = targets.argmax(axis=1) if targets.ndim == 2 else targets.astype(np.int64)
+    importance = (
+        np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    )
+    label_weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
+    if class_weight is not None and sets is None:
+        own = np.asarray(class_weight, dtype=np.float64)
+        importance = importance * (own[hard] if soft is None else soft @ own)
+    if importance.sum() > 0:
+        importance = importance / importance.mean()
+    columns = 1 if classes == 2 and sets is None else classes
+    most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
+    names: tuple[Block, ...] = ("words", "characters")
+    blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {
+        name: replace(reader, block=name).fit(texts, max_features=most) for name in names
+    }
+    size = 0 if dense is None else np.asarray(dense).shape[1]
+    mean = np.zeros(size, dtype=np.float32)
+    vectors = np.zeros((len(texts), size), dtype=np.float32)
+    turn = np.eye(size, dtype=np.float32)
+    if dense is not None and len(texts):
+        mean = np.asarray(dense).mean(axis=0, dtype=np.float64).astype(np.float32)
+        vectors = DenseScale(mean, 1.0)(dense)
+        turn = leading(vectors[importance > 0])
+        vectors = np.asarray(vectors @ turn, dtype=np.float32)
+    further = Numbers.of(np.zeros((len(texts), 0)) if numbers is None else numbers)
+    weights = label_weights.astype(np.float32), importance.astype(np.float32)
+    return TrainingData(
+        blocks, vectors, mean, turn, further, soft, hard, sets, *weights, classes, most, reader
+    )
+
+
+def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
+    """Half of 1, and half of how far the logarithm of how much more often a feature is in the texts of a
+    label than in the rest is from 0: `[features, columns]`."""
+    there = csr_matrix((np.ones_like(sparse.data), sparse.indices, sparse.indptr), shape=sparse.shape)
+    own = there.T @ np.where(signs > 0, costs, 0).astype(np.float32) + 1
+    rest = there.T @ np.where(signs < 0, costs, 0).astype(np.float32) + 1
+    ratios = np.log(own / own.sum(axis=0)) - np.log(rest / rest.sum(axis=0))
+    return np.asarray(0.5 + 0.5 * np.abs(ratios), dtype=np.float32)

@@ -1,0 +1,116 @@
+"""Pairs that begin with a base: what matching words say, to network, expert and explanation."""
+
+import numpy as np
+import pytest
+
+from headwise.data.pair import Pair
+from headwise.features.bases import Base, save_base
+from headwise.features.bases.base import Table
+from headwise.linear.pair_features import NUMBERS, compared_words
+from headwise.report.shares import divide
+from headwise.store import load_model
+from headwise.train import reading
+from headwise.verbs.train import train_files
+
+SMALL = {
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "train": {"epochs": 2, "batch-texts": 8},
+}
+KINDS = [[f"{kind}{number}" for number in range(24)] for kind in "abc"]
+"""Words of three meanings: those of a row mean the same, and no two words are alike as they are written."""
+
+
+@pytest.fixture
+def base(tmp_path) -> str:
+    random = np.random.default_rng(0)
+    words = [word for kind in KINDS for word in kind]
+    rows = np.repeat(2 * np.eye(3, 6), 24, axis=0) + 0.1 * random.normal(size=(72, 6))
+    runs = Table.of(0.1 * random.normal(size=(64, 6)).astype(np.float32))
+    weights = np.ones(len(words) + 1, dtype=np.float32)
+    save_base(
+        Base("tiny", tuple(words), Table.of(rows.astype(np.float32)), runs, weights), tmp_path / "b", "#\n"
+    )
+    return str(tmp_path / "b")
+
+
+def pairs(path, count: int, seed: int, scored: bool = False) -> str:
+    """Do both texts have words of the same meanings? Only the base knows."""
+    random = np.random.default_rng(seed)
+    lines = ["first,second,score" if scored else "first,second,label"]
+    for _ in range(count):
+        one, other = (random.permutation(3)[:2] for _ in range(2))
+        same = set(one) == set(other)
+        texts = (" ".join(random.choice(KINDS[kind]) for kind in kinds) for kinds in (one, other))
+        answer = f"{random.normal(4 if same else 1, 0.1):.3f}" if scored else "same" if same else "other"
+        lines.append(",".join([*texts, answer]))
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+def run(tmp_path, base: str, task: str, **options):
+    scored = task == "pair-score"
+    head = {"regressor" if scored else "classifier": {"hidden": 8}}
+    files = (
+        pairs(tmp_path / f"{part}.csv", 80, seed, scored) for seed, part in enumerate(("train", "test"))
+    )
+    train, test = files
+    settings = [
+        {"model": {"task": task}},
+        {"base": {"name": base}},
+        SMALL,
+        head,
+        options.pop("settings", {}),
+    ]
+    return train_files(train, tmp_path / "model", test=test, settings=settings, baseline=False, **options)
+
+
+def test_labels_of_pairs_that_only_the_base_tells_apart(tmp_path, base):
+    outcome = run(tmp_path, base, "pair", settings={"train": {"folds": 2}})
+    assert outcome.test.scores.accuracy > 0.9
+    model = outcome.fitted.model
+    some = [("a1 b2", "b5 a7"), ("a1 b2", "c5 a7"), ("", "a1"), ("", ""), ("zebra", "a1")]
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(some), model.predict_proba(some))
+    alone = np.concatenate([loaded.predict_proba([pair]) for pair in some])
+    np.testing.assert_allclose(alone, loaded.predict_proba(some), atol=1e-5)
+    assert {next(iter(loaded.predict([pair]))).label for pair in some[:2]} == {"same", "other"}
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_of_very_many_pairs_the_linear_parts_read_some(tmp_path, base, folds, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_PAIRS", 30)
+    outcome = run(tmp_path, base, "pair", settings={"train": {"folds": folds}})
+    assert outcome.test.scores.accuracy > 0.8
+
+
+def test_the_network_begins_as_what_the_words_that_match_say(tmp_path, base):
+    settings = {"expert": {"kind": "none"}, "train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9}}
+    outcome = run(tmp_path, base, "pair", settings=settings)
+    assert outcome.test.scores.accuracy > 0.9
+
+
+def test_scores_of_pairs_likewise(tmp_path, base):
+    settings = {"train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9}}
+    outcome = run(tmp_path, base, "pair-score", settings=settings)
+    assert outcome.test.scores.pearson > 0.9
+
+
+def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
+    model = run(tmp_path, base, "pair", settings={"train": {"folds": 2}}).fitted.model
+    encoded = model.encoded([Pair("a1 b2 c3", "b5 a7"), Pair("a1 a2", "")])
+    texts, vectors, numbers = model.expert_reads(encoded)
+    assert texts == [("a1 b2 c3", "b5 a7"), ("a1 a2", "")]
+    read = model.embedding._known  # the base again
+    for pair, own, counts in zip(encoded, vectors, numbers, strict=True):
+        sides = []
+        for text in (pair.first, pair.second):
+            rows, weights = read.vectors(text.text.split())
+            rows = rows * weights[:, None]
+            sides.append((text.words, rows / max(np.linalg.norm(rows.sum(axis=0)), 1e-12)))
+        expected = compared_words(*sides)
+        np.testing.assert_allclose(np.append(own, counts), expected, atol=1e-5)
+    assert numbers.shape == (2, NUMBERS)
+    toward = np.array([[-1.0, 1.0]]) * (1 if model.labels[1] == "same" else -1)
+    (shares,) = divide(model, encoded[:1], toward)
+    found = sum(shares[part] for part in ("base", "expert") if part in shares)
+    assert found.argmin() == 2  # nothing matches c3
