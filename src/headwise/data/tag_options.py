@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists"]
+TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists", "table"]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from headwise.data.compression import plain_name
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees, word_table
 from headwise.data.tag_options import TaggedFormat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
@@ -19,6 +19,7 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "trees": trees.recognise,
     "slash": slashed.recognise,
     "lists": token_lists.recognise,
+    "table": word_table.recognise,
     "columns": conll.recognise,
 }
 """What recognises each format in the first lines, in the order in which they are asked."""
@@ -26,7 +27,7 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
 
 def gives_words(lines: Sequence[str]) -> bool:
     """Whether the first lines of a file to predict give the words of its sentences, tagged or not."""
-    if looks_tagged(lines) is not None or _lists(list(enumerate(lines, start=1))) is not None:
+    if looks_tagged(lines) is not None or _untagged(list(enumerate(lines, start=1))) is not None:
         return True
     words = [line.strip() for line in lines if line.strip()]
     if len(words) < _WORDS or all(map(str.strip, lines[:-1])):
@@ -58,7 +59,7 @@ def guess_tagged_format(
     for suffix, known in SUFFIXES.items():
         if name.endswith(suffix):
             return known, f"from the suffix {suffix}"
-    if found := _recognise(head) or (None if labelled else _lists(head)):
+    if found := _recognise(head) or (None if labelled else _untagged(head)):
         return found[0], f"from the first lines: {found[1]}"
     if head and head[0][1].lstrip().startswith("{"):
         return "lists", "as the lines are JSON"
@@ -69,7 +70,7 @@ def guess_tagged_format(
         "HW259",
         "no tagged sentences were recognised in the first lines",
         expected="lines such as 'token<TAB>tag' with a blank line after each sentence",
-        advice="give --format columns, conllu, conll2012, slash, trees or lists",
+        advice=f"give --format with one of {', '.join(RECOGNISERS)}",
         path=path,
     )
 
@@ -78,6 +79,8 @@ def _recognise(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
     return next(((name, why) for name, own in RECOGNISERS.items() if (why := own(head))), None)
 
 
-def _lists(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
-    why = token_lists.recognise(head, labelled=False)
-    return ("lists", why) if why else None
+def _untagged(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
+    if why := token_lists.recognise(head, labelled=False):
+        return "lists", why
+    why = word_table.recognise(head, labelled=False)
+    return ("table", why) if why else None

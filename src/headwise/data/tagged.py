@@ -1,5 +1,5 @@
 """Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees,
-lists in JSON."""
+lists in JSON, a csv with a word in each row."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees
+from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees, word_table
 from headwise.data.formats.tag_columns import tag_column
 from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
@@ -22,6 +22,8 @@ from headwise.data.tag_checks import count_entities, marks_entities, places_of, 
 from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
 from headwise.data.tag_sniff import guess_tagged_format
 from headwise.errors import ConfigError
+
+_BY_ROW = ("columns", "table")  # formats of one token a row
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class TaggedData(Dataset[Tagged]):
     def where(self, item: int, token: int = 0) -> str:
         """`path:line` of a token, by the numbers of its sentence and in it, both from 0.
 
-        The line is exact in files of columns, elsewhere that of the sentence's first token.
+        The line is exact in files of one token a row, elsewhere that of the sentence's first token.
         """
         path = next((path for path, first in reversed(self.files) if first <= item), self.path)
         return f"{path}:{_line(self.items[item], token, self.format)}"
@@ -172,14 +174,19 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         form, reason = guess_tagged_format(source.path, head, labelled=labelled)
         source.notes.append(f"format {form} guessed {reason} - override with --format")
     unused = {"token": options.token_column, "head": options.head_column} if form != "columns" else {}
-    if form == "lists":
+    if form in ("lists", "table"):
         unused.pop("token")
     if form in ("slash", "trees"):
         unused["tag"] = options.tag_column
     if given := next((name for name, asked in unused.items() if asked), None):
         raise ConfigError(f"no {given} column to choose in {form}; leave out --{given}-column")
-    if form == "columns":
-        layout = conll.choose_token_columns(head, source, options, labelled=labelled)
+    if form in ("columns", "table"):
+        if form == "columns":
+            layout = conll.choose_token_columns(head, source, options, labelled=labelled)
+            read = partial(conll.read_sentences, layout=layout, labelled=labelled)
+        else:
+            layout, sentence = word_table.choose_word_columns(head, source, options, labelled=labelled)
+            read = partial(word_table.read_sentences, layout=layout, sentence=sentence, labelled=labelled)
         names = layout.names
         columns = TagColumns(
             token=names[layout.token],
@@ -187,7 +194,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
             head=None if layout.head is None else names[layout.head],
             others=tuple(names[i] for i in layout.others),
         )
-        return _Plan(form, columns, partial(conll.read_sentences, layout=layout, labelled=labelled))
+        return _Plan(form, columns, read)
     if form == "conllu":
         tag, others = _named_columns(conllu_tags.COLUMNS, "CoNLL-U", options, source)
         read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
@@ -210,7 +217,7 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
 
 def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_error: OnError) -> set[int]:
     """Report sentences with tags that are mistakes; their numbers."""
-    if form not in ("columns", "slash"):
+    if form not in (*_BY_ROW, "slash"):
         return set()
     tags = _count(sentence for _, sentence in found)
     strange = strange_tags(tags)
@@ -227,7 +234,7 @@ def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_
 
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
-    if data.format != "columns" or not marks_entities(data.labels):
+    if data.format not in _BY_ROW or not marks_entities(data.labels):
         return
     places = unopened(data.items)
     if places:
@@ -245,4 +252,4 @@ def _count(sentences: Iterable[Tagged]) -> Counter[str]:
 
 
 def _line(sentence: Tagged, token: int, form: str) -> int:
-    return sentence.line + (token if form == "columns" else 0)
+    return sentence.line + (token if form in _BY_ROW else 0)

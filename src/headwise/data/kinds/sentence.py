@@ -21,10 +21,10 @@ from headwise.data.read import read_rows
 from headwise.data.rows import Row, Rows
 from headwise.data.sentence import Tagged
 from headwise.data.tag_options import DEFAULT, TagOptions
-from headwise.data.tag_sniff import gives_words, looks_tagged
+from headwise.data.tag_sniff import RECOGNISERS, gives_words, looks_tagged
 from headwise.data.tagged import TaggedData, read_tagged
 
-FORMATS = {"columns", "conllu", "conll2012", "slash", "trees", "lists"}
+FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _LOOKED_AT = 400  # lines
 _OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")

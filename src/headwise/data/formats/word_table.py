@@ -1,0 +1,153 @@
+"""A csv with a word in each row, and a column that says of which sentence it is, as Kaggle's NER corpus.
+
+    Sentence #,Word,POS,Tag
+    Sentence: 1,Tom,NNP,B-per
+    ,ran,VBD,O
+
+A sentence begins where that column says anything else than before; an empty cell says nothing.
+
+Codes: HW111 no such column; HW250 a row of other width; HW251 a word without a tag, or none.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+
+from headwise.data.columns import check_apart, find_column
+from headwise.data.errors import DataError
+from headwise.data.files import Line
+from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns
+from headwise.data.formats.csv import Cells, read_cells
+from headwise.data.formats.shares import share
+from headwise.data.names import rank
+from headwise.data.sentence import Tagged
+from headwise.data.source import Source
+from headwise.data.tag_options import TagOptions
+
+SENTENCE_NAMES = (
+    *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
+    *("sent_id", "sent_idx", "sentid", "sentenceid", "sentence"),
+)
+"""Usual names of the column that tells sentences apart, the surest first."""
+
+_LONGEST = 4  # words of the name of a sentence
+
+
+def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
+    """What speaks for such a table: a header that names the columns, above single words."""
+    rows = _rows(head)
+    if len(rows) < 2:
+        return None
+    names = rows[0][1]
+    sentence, token, tag = (_usual(names, own) for own in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES))
+    if sentence is None or token is None or (tag is None and labelled):
+        return None
+    below = [cells for _, cells in rows[1:] if len(cells) == len(names)]
+    if not below or share(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
+        return None
+    words = [cells[i] for cells in below for i in (token, tag) if i is not None]
+    starts = [cells[sentence] not in ("", before[sentence]) for before, cells in pairwise(below)]
+    if share(" " in word for word in words) > 0.05 or share(starts) > 0.5:
+        return None
+    shown = [repr(names[i]) for i in (sentence, token, tag) if i is not None]
+    return f"the columns {', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _rows(head: Sequence[Line]) -> list[Cells]:
+    quiet = Source("", report=lambda error: None)
+    return list(read_cells(iter(head), quiet))
+
+
+def _usual(names: Sequence[str], usual: tuple[str, ...]) -> int | None:
+    """The column with the surest of some names."""
+    places = [(place, i) for i, name in enumerate(names) if (place := rank(name, usual)) is not None]
+    return min(places)[1] if places else None
+
+
+def choose_word_columns(
+    head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
+) -> tuple[TokenColumns, int]:
+    """What the columns are, by the options and by their names, and which tells the sentences.
+
+    Raises:
+        DataError: HW103, HW111.
+        ConfigError: Tokens and tags are to be the same column.
+    """
+    rows = _rows(head)
+    if not rows:
+        raise source.error("HW103", "no sentences", expected="a word in each row")
+    line, names = rows[0]
+    sentence = _usual(names, SENTENCE_NAMES)
+    if sentence is None:
+        found = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
+        raise source.error("HW111", found, line, expected="a header with a column 'Sentence #'")
+    chosen: list[int | None] = []
+    for asked, usual, flag in (
+        (options.token_column, TOKEN_NAMES, "--token-column"),
+        (options.tag_column, TAG_NAMES, "--tag-column"),
+    ):
+        try:
+            own = _usual(names, usual) if asked is None else find_column(asked, names, source, flag)
+        except DataError:
+            if labelled or flag == "--token-column":
+                raise
+            own = None
+        if own is None and (labelled or flag == "--token-column"):
+            advice = f"give {flag} with one of {', '.join(map(repr, names))}"
+            raise source.error("HW111", f"a column for {flag} is not found", line, advice=advice)
+        chosen.append(own)
+    token, tag = chosen
+    check_apart(token_column=token, tag_column=tag)
+    told = [f"{what}={names[i]!r}" for what, i in (("token", token), ("tag", tag)) if i is not None]
+    source.notes.append(
+        f"a sentence goes on until {names[sentence]!r} names another; {', '.join(told)}"
+        " - override with --token-column/--tag-column"
+    )
+    return TokenColumns(False, tuple(names), token or 0, tag, header=line), sentence
+
+
+def read_sentences(
+    lines: Iterator[Line], source: Source, layout: TokenColumns, sentence: int, *, labelled: bool
+) -> Iterator[Tagged]:
+    """The sentences of some lines, each reported if it cannot be used.
+
+    Raises:
+        DataError: HW114, HW250, HW251.
+    """
+    rows: Block = []
+    name = ""
+    for number, cells in chain(read_cells(lines, source), [(0, [])]):
+        if number == layout.header:
+            continue
+        own = cells[sentence].strip() if len(cells) > sentence else ""
+        if rows and (not number or own not in ("", name)):
+            try:
+                yield _sentence(rows, source, layout, labelled)
+            except DataError as error:
+                source.report(error)
+            rows = []
+        if not number:
+            return
+        name = own or name
+        if name:
+            rows.append((number, [cell.strip() for cell in cells]))
+        else:
+            expected = f"a name in the column {layout.names[sentence]!r} where a sentence begins"
+            source.refuse("HW251", "a word of no sentence", number, expected=expected)
+
+
+def _sentence(rows: Block, source: Source, layout: TokenColumns, labelled: bool) -> Tagged:
+    names = layout.names
+    for number, cells in rows:
+        if len(cells) != len(names):
+            found, expected = f"a row of {len(cells)} columns", f"{len(names)}: {' '.join(names)}"
+            raise source.error("HW250", found, number, expected=expected)
+        if not cells[layout.token]:
+            raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
+        if labelled and layout.tag is not None and not cells[layout.tag]:
+            found = f"the token {cells[layout.token]!r} has no tag"
+            advice = "write a tag, 'O' for a token outside all entities"
+            raise source.error("HW251", found, number, advice=advice)
+    columns = list(zip(*(cells for _, cells in rows), strict=True))
+    tags = () if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag]
+    others = {names[i]: columns[i] for i in layout.others}
+    return Tagged(columns[layout.token], tags, rows[0][0], columns=others)

@@ -1,0 +1,95 @@
+"""A word a row of a csv that says of which sentence it is."""
+
+import pytest
+
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.tag_options import TagOptions
+from headwise.data.tagged import read_tagged
+
+KAGGLE = (
+    "Sentence #,Word,POS,Tag\n"
+    "Sentence: 1,Tom,NNP,B-per\n"
+    ",says,VBZ,O\n"
+    ',",",",",O\n'
+    ',"""",``,O\n'
+    "Sentence: 2,Zoë,NNP,B-per\n"
+    ",Li,NNP,I-per\n"
+    ",left,VBD,O\n"
+)
+NUMBERED = "sentence_idx;lemma;word;tag\n1;tom;Tom;B-per\n1;run;ran;O\n2;he;He;O\n2;win;won;O\n"
+
+
+def test_the_sentence_is_named_in_its_first_row(write):
+    path = write("ner.csv", KAGGLE)
+    assert infer_task(path, {}) == ("tag", "the columns 'Sentence #', 'Word' and 'Tag'")
+    data = read_tagged(path)
+    assert [(own.tokens, own.tags, own.line) for own in data.items] == [
+        (("Tom", "says", ",", '"'), ("B-per", "O", "O", "O"), 2),
+        (("Zoë", "Li", "left"), ("B-per", "I-per", "O"), 6),
+    ]
+    assert (data.format, data.columns.token, data.columns.tag) == ("table", "Word", "Tag")
+    assert data.entities == {"per": 2}
+    assert data.where(1, 1) == f"{path}:7"
+    assert read_tagged(path, TagOptions(tag_column="POS")).items[0].tags == ("NNP", "VBZ", ",", "``")
+
+
+def test_the_sentence_is_named_in_each_row(write):
+    path = write("ner.txt", NUMBERED)
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert [own.tokens for own in data.items] == [("Tom", "ran"), ("He", "won")]
+    assert data.items[0].columns["lemma"] == ("tom", "run")
+
+
+def test_tabs_may_separate_too(write):
+    data = read_tagged(write("ner.tsv", NUMBERED.replace(";", "\t")))
+    assert (data.format, len(data.items)) == ("table", 2)
+
+
+def test_in_latin_1_the_encoding_is_named(write, fails):
+    path = write("ner.csv", KAGGLE.encode("latin-1"))
+    assert infer_task(path, {})[0] == "tag"
+    assert fails(read_tagged, path)[0] == "HW105"
+    assert read_tagged(path, TagOptions(encoding="latin-1")).items[1].tokens[0] == "Zoë"
+
+
+@pytest.mark.parametrize(
+    ("row", "where"),
+    [
+        (",and,CC\n", ("HW250", 9, None)),
+        (",,CC,O\n", ("HW251", 9, None)),
+        (",and,CC,\n", ("HW251", 9, None)),
+        (",and,CC,0\n", ("HW252", 9, None)),
+    ],
+)
+def test_a_row_that_does_not_fit_is_told_and_its_sentence_left_out(write, fails, row, where):
+    path = write("ner.csv", KAGGLE + row + "Sentence: 3,Go,VB,O\n")
+    assert fails(read_tagged, path) == where
+    problems = []
+    assert [own.line for own in read_tagged(path, on_error=problems.append).items] == [2, 10]
+    assert len(problems) == 1
+
+
+def test_a_row_before_the_first_sentence(write, fails):
+    path = write("ner.csv", "Sentence #,Word,Tag\n,Tom,B-per\nSentence: 1,He,O\n")
+    assert fails(read_tagged, path, TagOptions(format="table")) == ("HW251", 2, None)
+
+
+def test_words_without_tags_are_predicted(write):
+    path = write("new.csv", "Sentence #,Word\nSentence: 1,Tom\n,ran\nSentence: 2,He\n")
+    rows = KINDS["tag"].rows_or_texts(path, {})
+    assert [row.item.tokens for row in rows] == [("Tom", "ran"), ("He",)]
+
+
+def test_other_tables_are_not(write):
+    assert infer_task(write("a.csv", "sentence,label\nTom ran,good\nHe won,bad\n"), {})[0] == "classify"
+    assert infer_task(write("b.csv", "id,text,tag\n1,Tom ran,good\n2,He won,bad\n"), {})[0] == "classify"
+    pairs = "sentence,word,label\nTom ran home,ran,yes\nHe won it all,won,no\n"
+    assert infer_task(write("c.csv", pairs), {})[0] != "tag"
+
+
+def test_columns_that_are_not_there(write, fails):
+    path = write("ner.csv", KAGGLE)
+    assert fails(read_tagged, path, TagOptions(tag_column="Tags"))[0] == "HW111"
+    path = write("bare.csv", "Word,Tag\nTom,B-per\nran,O\n")
+    assert fails(read_tagged, path, TagOptions(format="table"))[0] == "HW111"
