@@ -14,7 +14,7 @@ ROOMS = (
     ("config", "memory", "recipes"),
     ("ragged",),
     ("steps",),
-    ("scores_schemes",),
+    ("scores_schemes", "features_tokenize"),
     ("data",),
     ("priors",),
     ("scores",),
@@ -41,10 +41,15 @@ TORCH_FREE = ("data", "scores", "errors", "config", "memory")
 def room_of(path: Path) -> str:
     """The room of a file: the name of its folder, or in the root its own."""
     parts = path.relative_to(SOURCE).with_suffix("").parts
-    return "scores_schemes" if parts in SCHEMES else parts[0]
+    return APART.get(parts, parts[0])
 
 
-SCHEMES = {("scores", "schemes"), ("scores", "scheme_check")}
+# Files that stand below their rooms.
+APART = {
+    ("scores", "schemes"): "scores_schemes",
+    ("scores", "scheme_check"): "scores_schemes",
+    ("features", "tokenize"): "features_tokenize",
+}
 
 
 def imports_of(path: Path) -> list[tuple[int, str]]:
@@ -77,8 +82,8 @@ def target_of(name: str) -> str | None:
     parts = tuple(name.split("."))
     if parts[0] != "headwise":
         return None
-    if parts[1:3] in SCHEMES:
-        return "scores_schemes"
+    if parts[1:3] in APART:
+        return APART[parts[1:3]]
     return parts[1] if len(parts) > 1 else "headwise"
 
 

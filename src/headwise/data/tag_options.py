@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists", "table"]
+TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists", "table", "spans"]
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,11 @@ class TagOptions:
     tag_column: str | None = None
     """The column of the tags: its name, or its number from 1. By default the last one, or the last with a
     usual name if the first line names them; of CoNLL-U upos (others are xpos, deprel and feats), of
-    CoNLL-2012 ner (the other is pos); in JSON the list of tags."""
+    CoNLL-2012 ner (the other is pos); in JSON the list of tags or of spans."""
 
     token_column: str | None = None
-    """The column of the tokens: its name, or its number from 1; the first by default."""
+    """The column of the tokens: its name, or its number from 1; the first by default. Of spans the field
+    of the texts."""
 
     head_column: str | None = None
     """The column of the syntactic heads, if there is one."""

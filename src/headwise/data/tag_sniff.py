@@ -5,7 +5,16 @@ from collections.abc import Callable, Sequence
 from headwise.data.compression import plain_name
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees, word_table
+from headwise.data.formats import (
+    conll,
+    conll2012,
+    conllu_tags,
+    slashed,
+    spans,
+    token_lists,
+    trees,
+    word_table,
+)
 from headwise.data.tag_options import TaggedFormat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
@@ -20,6 +29,7 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "slash": slashed.recognise,
     "lists": token_lists.recognise,
     "table": word_table.recognise,
+    "spans": spans.recognise,
     "columns": conll.recognise,
 }
 """What recognises each format in the first lines, in the order in which they are asked."""
@@ -27,8 +37,10 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
 
 def gives_words(lines: Sequence[str]) -> bool:
     """Whether the first lines of a file to predict give the words of its sentences, tagged or not."""
-    if looks_tagged(lines) is not None or _untagged(list(enumerate(lines, start=1))) is not None:
-        return True
+    head = list(enumerate(lines, start=1))
+    found = _recognise(head[:_LOOKED_AT]) or _untagged(head)
+    if found is not None:
+        return found[0] != "spans"
     words = [line.strip() for line in lines if line.strip()]
     if len(words) < _WORDS or all(map(str.strip, lines[:-1])):
         return False

@@ -1,5 +1,5 @@
 """Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees,
-lists in JSON, a csv with a word in each row."""
+lists and spans in JSON, a csv with a word in each row."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,16 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
-from headwise.data.formats import conll, conll2012, conllu_tags, slashed, token_lists, trees, word_table
+from headwise.data.formats import (
+    conll,
+    conll2012,
+    conllu_tags,
+    slashed,
+    spans,
+    token_lists,
+    trees,
+    word_table,
+)
 from headwise.data.formats.tag_columns import tag_column
 from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
@@ -22,6 +31,7 @@ from headwise.data.tag_checks import count_entities, marks_entities, places_of, 
 from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
 from headwise.data.tag_sniff import guess_tagged_format
 from headwise.errors import ConfigError
+from headwise.features.tokenize import get_tokenizer
 
 _BY_ROW = ("columns", "table")  # formats of one token a row
 
@@ -84,6 +94,7 @@ def read_tagged(
     on_error: OnError = stop,
     *,
     labelled: bool = True,
+    tokenizer: str = "penn",
 ) -> TaggedData:
     """Read a file of tagged sentences into memory.
 
@@ -94,10 +105,11 @@ def read_tagged(
         on_error: Is given the `DataError` of a sentence that cannot be used. By default it raises; if it
             returns, the sentence is left out and reading goes on.
         labelled: Whether every token has to have a tag; if not, a sentence of which one lacks has none.
+        tokenizer: What cuts texts with spans into words, see `headwise.features.tokenize`.
 
     Raises:
-        DataError: HW101 to HW106 (the file), HW111, HW112 (columns), HW240 to HW245 (CoNLL-U), HW250 to
-            HW259.
+        DataError: HW101 to HW106 (the file), HW111, HW112 (columns), HW240 to HW245 (CoNLL-U), HW246,
+            HW250 to HW259.
         ConfigError: An option does not apply to the format.
     """
     name, skipped = fspath(path), 0
@@ -109,12 +121,13 @@ def read_tagged(
 
     found: list[tuple[str, Tagged]] = []
     notes: list[str] = []
+    findings: list[Finding] = []
     plan, how = None, ReadOptions(encoding=options.encoding, encoding_errors=options.encoding_errors)
     for file, lines in read_files(name, options.encoding, options.encoding_errors):
-        source = Source(file, how, counting, notes)
+        source = Source(file, how, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)
-            plan = _plan(head, source, options, labelled)
+            plan = _plan(head, source, options, labelled, tokenizer)
         found += [(file, sentence) for sentence in plan.read(lines, source)]
     if plan is None:
         raise DataError("HW103", "no files", path=name)
@@ -148,7 +161,7 @@ def read_tagged(
         skipped=skipped,
         files=tuple(files.items()),
     )
-    return replace(data, findings=tuple(_findings(data)))
+    return replace(data, findings=(*findings, *_findings(data)))
 
 
 class _Plan(NamedTuple):
@@ -167,14 +180,16 @@ def _named_columns(
     return tag, tuple(name for name in columns if name != tag)
 
 
-def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: bool) -> _Plan:
+def _plan(
+    head: Sequence[Line], source: Source, options: TagOptions, labelled: bool, tokenizer: str
+) -> _Plan:
     """How files are read, by the options and by the first lines of the first one."""
     form = options.format
     if form is None:
         form, reason = guess_tagged_format(source.path, head, labelled=labelled)
         source.notes.append(f"format {form} guessed {reason} - override with --format")
     unused = {"token": options.token_column, "head": options.head_column} if form != "columns" else {}
-    if form in ("lists", "table"):
+    if form in ("lists", "table", "spans"):
         unused.pop("token")
     if form in ("slash", "trees"):
         unused["tag"] = options.tag_column
@@ -208,6 +223,12 @@ def _plan(head: Sequence[Line], source: Source, options: TagOptions, labelled: b
         token, tag, others = token_lists.choose_lists(head, source, token, tag, labelled=labelled)
         read = partial(token_lists.read_sentences, token=token, tag=tag, others=others, labelled=labelled)
         return _Plan(form, TagColumns(token, tag, None, others), read)
+    if form == "spans":
+        token, tag = options.token_column, options.tag_column
+        token, tag = spans.choose_fields(head, source, token, tag, labelled=labelled)
+        cut = get_tokenizer(tokenizer).spans
+        read = partial(spans.read_sentences, text=token, spans=tag, cut=cut, labelled=labelled)
+        return _Plan(form, TagColumns(token, tag), read)
     columns = TagColumns("word", "tag")
     if form == "slash":
         spread = slashed.is_spread([text for _, text in head])

@@ -9,6 +9,7 @@ import numpy as np
 
 from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
+from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
 from headwise.data.sentence import Tagged
 from headwise.encoders import ENCODERS
@@ -51,6 +52,9 @@ class Tag(Task):
     based = True
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
+
+    def kind_for(self, config: ModelConfig) -> SentenceKind:
+        return SentenceKind(tokenizer=config.words.tokenizer)
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """Every word of a sentence is an example, so fewer sentences are enough."""
@@ -198,7 +202,7 @@ class Tag(Task):
             )
 
     def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
-        return self.kind.rows_or_texts(path, reading)  # type: ignore[attr-defined]
+        return self.kind_for(model.config).rows_or_texts(path, reading)
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         found = []

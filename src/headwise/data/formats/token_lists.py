@@ -29,7 +29,7 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     are texts."""
     if not head or not head[0][1].lstrip().startswith(("{", "[")):
         return None
-    rows = _rows(head)
+    rows = sample_rows(head)
     token = next((name for name in rows[0] if normal_name(name) in TOKEN_NAMES), None) if rows else None
     if token is None or any(rank(name, TEXT_NAMES) is not None for name in rows[0]):
         return None
@@ -39,7 +39,8 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     return f"the lists {token!r} and {tags[0]!r}" if tags else None
 
 
-def _rows(head: Sequence[Line]) -> list[dict[str, object]]:
+def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
+    """The first objects of a file."""
     quiet = Source("", ReadOptions(encoding_errors="replace"), lambda error: None)
     return [record.fields for record in islice(read_records(iter(head), quiet), _LOOKED_AT)]
 
@@ -68,7 +69,7 @@ def choose_lists(
     Raises:
         DataError: HW111, there is none.
     """
-    rows = _rows(head)
+    rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
     first = token or next((name for name in names if normal_name(name) in TOKEN_NAMES), "")
     beside = _beside(rows, first)

@@ -31,7 +31,12 @@ _OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")
 
 
 class SentenceKind(Kind[Tagged]):
-    """Sentences of tagged words."""
+    """Sentences of tagged words.
+
+    Args:
+        answer: The tags.
+        tokenizer: What cuts texts with spans into words: the model's.
+    """
 
     nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
     options = TagOptions
@@ -39,19 +44,22 @@ class SentenceKind(Kind[Tagged]):
     checks: ClassVar[tuple[Check, ...]] = (one_tag, scheme, torn, repeated, long, few_spans)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared, other_tags)
 
-    def __init__(self, answer: Answer = TAGS):
+    def __init__(self, answer: Answer = TAGS, tokenizer: str = "penn"):
         super().__init__(answer)
+        self.tokenizer = tokenizer
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> TaggedData:
-        return read_tagged(path, options or DEFAULT, on_error)
+        return read_tagged(path, options or DEFAULT, on_error, tokenizer=self.tokenizer)
 
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Rows[Tagged]:
-        """The sentences of a file whose words are given, tagged or not; only those in JSON have fields."""
-        data = read_tagged(path, options or DEFAULT, on_error, labelled=False)
+        """The sentences of a file whose words are given, tagged or not; only those in JSON have
+        fields."""
+        own = options or DEFAULT
+        data = read_tagged(path, own, on_error, labelled=False, tokenizer=self.tokenizer)
         if not data.items:
             raise DataError("HW103", "no sentences", expected="one word or more", path=data.path)
         rows = (Row(item.line, dict(item.fields), item) for item in data.items)

@@ -1,0 +1,134 @@
+"""Texts with spans of characters, as annotators and spaCy write them."""
+
+import json
+
+import pytest
+
+from headwise.data.kinds import KINDS, SentenceKind, infer_task
+from headwise.data.tag_options import TagOptions
+from headwise.data.tagged import read_tagged
+
+TEXT = "Tom Lee's visit to New York, again."
+SPANS = [[0, 7, "PER"], [19, 27, "LOC"]]
+WORDS = ("Tom", "Lee", "'s", "visit", "to", "New", "York", ",", "again", ".")
+TAGS = ("B-PER", "I-PER", "O", "O", "O", "B-LOC", "I-LOC", "O", "O", "O")
+
+
+def lines(*rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def named(**names):
+    """Spans as objects, with the names of start, end and type."""
+    return [{names["start"]: a, names["end"]: b, names["type"]: kind, "id": 7} for a, b, kind in SPANS]
+
+
+@pytest.mark.parametrize(
+    ("name", "spans"),
+    [
+        ("label", SPANS),
+        ("labels", SPANS),
+        ("entities", SPANS),
+        ("spans", named(start="start", end="end", type="label")),
+        ("spans", named(start="start", end="end", type="type")),
+        ("entities", named(start="start_offset", end="end_offset", type="label")),
+    ],
+)
+def test_spans_become_tags_of_words(write, name, spans):
+    path = write("a.jsonl", lines({"id": 1, "text": TEXT, name: spans}, {"text": "No one.", name: []}))
+    assert infer_task(path, {}) == ("tag", f"spans of characters in {name!r}")
+    data = read_tagged(path)
+    assert [(own.tokens, own.tags, own.line) for own in data.items] == [
+        (WORDS, TAGS, 1),
+        (("No", "one", "."), ("O", "O", "O"), 2),
+    ]
+    first = data.items[0]
+    assert first.text == TEXT
+    assert first.spans is not None
+    assert tuple(TEXT[a:b] for a, b in first.spans) == WORDS
+    assert (data.format, data.columns.token, data.columns.tag) == ("spans", "text", name)
+    assert data.entities == {"LOC": 1, "PER": 1}
+    assert not data.findings
+
+
+def test_words_are_those_of_the_models_tokenizer(write):
+    path = write("a.jsonl", lines({"text": "to Rome, now", "spans": [[3, 7, "LOC"]]}))
+    assert SentenceKind(tokenizer="whitespace").read(path).items[0].tokens == ("to", "Rome,", "now")
+
+
+def test_ends_within_words_are_moved_to_theirs_and_counted(write):
+    rows = [
+        {"text": "a London-based firm", "label": [[2, 8, "LOC"]]},
+        {"text": "Rome and Oslo", "label": [[0, 3, "LOC"], [9, 13, "LOC"]]},
+        {"text": " spaced out ", "label": [[0, 8, "X"]]},
+    ]
+    path = write("a.jsonl", lines(*rows))
+    data = read_tagged(path)
+    assert [own.tags for own in data.items] == [("O", "B-LOC", "O"), ("B-LOC", "O", "B-LOC"), ("B-X", "O")]
+    [finding] = data.findings
+    assert (finding.severity, finding.code) == ("warning", "HW247")
+    assert finding.message == (
+        "2 spans begin or end within a word, first 'London' in 'London-based'; whole words are tagged"
+    )
+    assert finding.where == (f"{path}:1", f"{path}:2")
+
+
+def test_of_two_spans_in_a_word_the_first_has_it(write):
+    path = write("a.jsonl", lines({"text": "the US/UK deal", "label": [[7, 9, "UK"], [4, 6, "US"]]}))
+    data = read_tagged(path)
+    assert data.items[0].tags == ("O", "B-US", "O")
+    assert [found.code for found in data.findings] == ["HW247", "HW247"]
+    assert data.findings[1].message == "1 span is left out, as another has the word, first 'UK' in 'US/UK'"
+
+
+@pytest.mark.parametrize(
+    ("spans", "found"),
+    [
+        ([[0, 7, "PER"], [4, 9, "LOC"]], "spans that overlap, 'Tom Lee' (0 to 7) and \"Lee's\" (4 to 9)"),
+        ([[0, 99, "PER"]], "a span from 0 to 99 in 35 characters of text"),
+        ([[-1, 3, "PER"]], "a span from -1 to 3"),
+        ([[3, 3, "PER"]], "a span from 3 to 3"),
+        ([[3, 4, "PER"]], "a span from 3 to 4 around no word"),
+        ([[0, 3, ""]], "a span from 0 to 3 without a type"),
+        ([[0, 3]], "the span [0, 3]"),
+        ([["0", 3, "PER"]], "the span "),
+        ("PER", "PER"),
+        (None, "null"),
+    ],
+)
+def test_spans_that_cannot_be(write, fails, spans, found):
+    good = {"text": TEXT, "label": SPANS}
+    path = write("a.jsonl", lines(good, good, {"text": TEXT, "label": spans}))
+    assert infer_task(path, {})[0] == "tag"
+    assert fails(read_tagged, path) == ("HW246", 3, None)
+    problems = []
+    assert len(read_tagged(path, on_error=problems.append).items) == 2
+    assert found in problems[0].found
+
+
+def test_a_text_that_is_none_or_empty(write, fails):
+    good = {"text": TEXT, "label": SPANS}
+    empty = [{"text": None, "label": []}, {"label": []}, {"text": " ", "label": []}]
+    assert len(read_tagged(write("a.jsonl", lines(good, *empty))).items) == 1
+    assert fails(read_tagged, write("b.jsonl", lines(good, {"text": 3, "label": []}))) == ("HW118", 2, None)
+
+
+def test_texts_to_predict_are_cut_by_the_model(write):
+    path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}))
+    [row] = KINDS["tag"].rows_or_texts(path, {})
+    assert row.item.text == TEXT
+
+
+def test_lists_of_labels_are_no_spans(write):
+    path = write("a.jsonl", lines({"text": "a b", "labels": ["x", "y"]}, {"text": "c d", "labels": ["x"]}))
+    assert infer_task(path, {})[0] == "multi-label"
+    both = {"text": TEXT, "topic": "travel", "entities": SPANS}
+    assert infer_task(write("b.jsonl", lines(both, both)), {})[0] != "tag"
+
+
+def test_other_fields_can_be_named(write, fails):
+    path = write("a.jsonl", lines({"body": "Oslo", "mine": [[0, 4, "LOC"]]}))
+    data = read_tagged(path, TagOptions(format="spans", token_column="body", tag_column="mine"))
+    assert data.tags == {"B-LOC": 1}
+    assert fails(read_tagged, path, TagOptions(format="spans", tag_column="x"))[0] == "HW111"
+    assert fails(read_tagged, path, TagOptions(format="spans", token_column="x"))[0] == "HW111"
