@@ -97,6 +97,12 @@ def test_repeats_itself_and_can_be_cloned(fitted):
     [
         ("we see", [["O"]], TypeError, "X is one text"),
         (["we see"], [["O", "O"]], TypeError, r"X\[0\] is 'we see'; expected a list of texts"),
+        (
+            [["we", "see"]],
+            [[0, 1]],
+            TypeError,
+            r"y\[0\] is \[0, 1\]; .* the names that the numbers stand for",
+        ),
         ([["we"]], [["O", "O"]], ValueError, r"X\[0\] has 1 words and y\[0\] 2 tags"),
         ([["we"], []], [["O"], []], ValueError, r"X\[1\] is empty"),
         ([["we"]], [["O"], ["O"]], ValueError, "inconsistent numbers of samples"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headwise.data.archives import read_files
 from headwise.data.dataset import Dataset
-from headwise.data.diagnosis import SHOWN, Finding, some_of
+from headwise.data.diagnosis import SHOWN, Finding, some, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import (
@@ -255,6 +255,11 @@ def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_
 
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
+    if data.labels and all(tag.isdecimal() for tag in data.labels):
+        numbers = some(sorted(data.labels, key=int))
+        told = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
+        fix = "where they stand for names, such as B-PER, write these to have spans"
+        yield Finding("warning", "HW248", told, (data.path,), fix)
     if data.format not in _BY_ROW or not marks_entities(data.labels):
         return
     places = unopened(data.items)

@@ -1,6 +1,7 @@
 """TextTagger: a tag for each word as an estimator, `TextTagger().fit(sentences, tags)`."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from sklearn.utils import check_consistent_length
@@ -93,7 +94,9 @@ def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
         or not hasattr(row, "__len__")
         or not all(isinstance(item, str) for item in row)
     ):
-        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts")
+        numbers = name == "y" and hasattr(row, "__len__") and all(isinstance(own, Integral) for own in row)
+        fix = "; give the names that the numbers stand for, or str(number)" if numbers else ""
+        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
     if not len(row):
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
     return tuple(map(str, row))

@@ -93,3 +93,17 @@ def test_names_that_are_not_there(write, fails):
     assert (
         fails(read_tagged, write("b.jsonl", '{"tokens": ["a"]}'), TagOptions(format="lists"))[0] == "HW111"
     )
+
+
+def test_tags_that_are_numbers_are_learnt_as_they_are_and_told(write):
+    rows = [{"tokens": ["Tom", "ran"], "ner_tags": [1, 0]}, {"tokens": ["He"], "ner_tags": [0]}]
+    path = write("a.jsonl", lines(rows))
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert data.tags == {"0": 2, "1": 1}
+    [finding] = data.findings
+    assert (finding.severity, finding.code, finding.where) == ("warning", "HW248", (path,))
+    assert finding.message.startswith(
+        "tags that are numbers (0, 1): each is learnt as a class of single words"
+    )
+    assert "names" in finding.fix
