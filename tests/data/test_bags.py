@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.data.bags import BagOptions, read_bags
+from headwise.data.doctor.flow import doctor_files
 
 PLAIN = "1,a,0.5,-2\n1,a,1e3,7\n0,b,3,4\n1,a,0,0\n"
 
@@ -24,6 +25,13 @@ def test_label_bag_and_features(write):
         "format csv guessed from the first line - override with --format",
         "columns guessed: bag='2', label='1' - override with --bag-column/--label-column",
     )
+
+
+def test_bytes_of_another_encoding(write, fails):
+    path = write("a.csv", b"1,caf\xe9,2\n0,b,3\n")
+    assert fails(read_bags, path) == ("HW105", 1, 6)
+    assert read_bags(path, BagOptions(encoding_errors="replace")).items[0].id == "caf\ufffd"
+    assert doctor_files([path], "bags").files[0].texts == 2
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ class BagOptions:
     """What separates the fields; "\\\\t" is a tab."""
 
     encoding: str = "utf-8"
-    """The character encoding."""
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
 
 DEFAULT = BagOptions()
@@ -145,6 +148,7 @@ def read_bags(
     Raises:
         DataError: HW101 to HW106, HW111, HW112, HW114, HW120, HW290 to HW293.
     """
+    decoding = options.encoding, options.encoding_errors
     reading, skipped = ReadOptions(delimiter=options.delimiter, encoding=options.encoding), 0
 
     def counting(error: DataError) -> None:
@@ -153,7 +157,7 @@ def read_bags(
         skipped += 1
 
     source = Source(fspath(path), reading, counting)
-    head, rows = look_ahead(read_cells(lines_of(source.path, options.encoding), source))
+    head, rows = look_ahead(read_cells(lines_of(source.path, *decoding), source))
     if not head:
         raise source.error("HW103", "no instances", expected="one instance a line")
     form = options.format

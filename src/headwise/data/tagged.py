@@ -256,7 +256,7 @@ def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
     if data.labels and all(tag.isdecimal() for tag in data.labels):
-        numbers = some(sorted(data.labels, key=int))
+        numbers = some(sorted(data.labels, key=lambda tag: (len(tag), tag)))
         told = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
         fix = "where they stand for names, such as B-PER, write these to have spans"
         yield Finding("warning", "HW248", told, (data.path,), fix)
