@@ -110,7 +110,7 @@ def test_chosen_columns(write):
         ("a.jsonl", '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "label": 1}', {}, ("HW117", 2, None)),
         (
             "a.jsonl",
-            '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "s2": null, "label": 1}',
+            '{"s1": "a", "s2": "b", "label": 1}\n{"s1": "a", "s2": 3, "label": 1}',
             {},
             ("HW118", 2, None),
         ),

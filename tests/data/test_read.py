@@ -14,6 +14,7 @@ from headwise.data import Example, ReadOptions, read_examples, read_rows
 from headwise.data.answers import check_known
 from headwise.data.columns import Columns
 from headwise.data.options import SoftOptions
+from headwise.data.pairs import read_pairs
 from headwise.errors import ConfigError
 
 
@@ -70,7 +71,7 @@ def test_json_labels_are_their_json_text(write):
         ('{"label": 1}', ("HW117", 2, None)),
         ('{"text": "a"}', ("HW117", 2, None)),
         ('{"text": 3, "label": 1}', ("HW118", 2, None)),
-        ('{"text": null, "label": 1}', ("HW118", 2, None)),
+        ('{"text": NaN, "label": NaN}', ("HW120", 2, None)),
         ('{"text": "a", "label": null}', ("HW120", 2, None)),
         ('{"text": "a", "label": " "}', ("HW120", 2, None)),
         ('{"text": "a", "label": ["x", "y"]}', ("HW121", 2, None)),
@@ -129,6 +130,20 @@ def test_neutral_trees_are_counted(write):
     data = read_examples(path, ReadOptions(sst_labels="binary"))
     assert (len(data.items), data.skipped) == (2, 1)
     assert data.notes[-1] == "neutral trees or phrases (label 2) left out: 1"
+
+
+def test_null_is_an_empty_text_as_an_empty_cell_is_and_counted(write):
+    path = write(
+        "a.jsonl", '{"text": "a", "label": 1}\n{"text": null, "label": 1}\n{"text": NaN, "label": 2}\n'
+    )
+    data = read_examples(path)
+    assert [(own.text, own.label) for own in data.items] == [("a", "1"), ("", "1"), ("", "2")]
+    assert data.empty == 2
+    assert data.notes[-1] == "texts that are null, read as empty ones: 2"
+    assert [row.item.text for row in read_rows(path)] == ["a", "", ""]
+    pairs = read_pairs(write("b.jsonl", '{"text1": "a", "text2": null, "label": 1}\n'))
+    assert (pairs.items[0].second, pairs.empty) == ("", 1)
+    assert pairs.notes[-1] == "texts that are null, read as empty ones: 1"
 
 
 def test_rows_keep_all_fields_in_order(write):

@@ -17,7 +17,7 @@ from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.pair import DEFAULT, Pair, PairOptions
 from headwise.data.pair_columns import PairColumns, choose_pair_columns
-from headwise.data.read import find_format, label_of, open_table, text_of
+from headwise.data.read import find_format, label_of, open_table, tell_nulls, text_of
 from headwise.data.rows import Row, Rows
 from headwise.data.source import Record, Source, look_ahead
 
@@ -55,6 +55,7 @@ def read_pairs(
         pairs.append(pair)
     if skipped:
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
+    tell_nulls(source)
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
     return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped)

@@ -72,6 +72,7 @@ def read_examples(
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
     if source.bare:
         source.notes.append(f"texts without a label left out: {source.bare:,}")
+    tell_nulls(source)
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
     empty = sum(not example.text.strip() for example in examples)
@@ -223,15 +224,24 @@ def _nothing(source: Source) -> DataError:
     return DataError("HW103", "no records", expected="one record a line", path=source.path)
 
 
+def tell_nulls(source: Source) -> None:
+    """Add to the notes how many texts are null."""
+    if source.nulls:
+        source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
+
+
 def text_of(record: Record, name: str, source: Source) -> str | None:
-    """A text of a record; None, and reported, where there is none."""
+    """A text of a record, empty where it is null; None, and reported, where there is none."""
     text = record.fields.get(name)
     if isinstance(text, str):
         return text
     if name not in record.fields:
         source.refuse("HW117", f"no field {name!r}", record.line, expected="a text")
+    elif text is None:
+        source.nulls += 1
+        return ""
     else:
-        found = f"the field {name!r} is {as_text(text) or 'null'}"
+        found = f"the field {name!r} is {as_text(text)}"
         source.refuse("HW118", found, record.line, expected="a string")
     return None
 

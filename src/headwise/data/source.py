@@ -34,6 +34,8 @@ class Source:
     """Sentiment trees (or phrases) left out because their label is neutral."""
     bare: int = 0
     """Records left out because their label is empty."""
+    nulls: int = 0
+    """Texts that are null in JSON, as what is missing is."""
     blank: int = 0
     """Blank lines, which are no records."""
     findings: list[Finding] = field(default_factory=list)

@@ -21,7 +21,7 @@ def recognise(texts: Sequence[str]) -> bool:
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record an object; its values are left as JSON gives them."""
+    """One record an object; its values are left as JSON gives them, but for NaN, which is null."""
     head, lines = look_ahead(lines, count=100)
     if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
         lines = _elements(dropwhile(lambda line: not line[1].strip(), lines), source)
@@ -30,7 +30,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             source.blank += 1
             continue
         try:
-            row = json.loads(text)
+            row = json.loads(text, parse_constant=_constant)
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
             source.refuse("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
@@ -101,6 +101,11 @@ def _as_much_as(lines: Iterator[Line], length: int) -> Iterator[Line]:
         length -= len(line[1]) + 1
         if length < 0:
             return
+
+
+def _constant(name: str) -> float | None:
+    """What Python writes though JSON has no such thing, as NaN for what is missing."""
+    return None if name == "NaN" else float(name)
 
 
 def as_text(value: object) -> str:
