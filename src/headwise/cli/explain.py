@@ -17,6 +17,7 @@ from headwise.cli.flags import given
 from headwise.cli.predict import check_file
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
+from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 if TYPE_CHECKING:
@@ -53,20 +54,25 @@ def explain(
         file: A csv, tsv or jsonl file, or one text a line, compressed or not; "-" is standard input.
         output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
             characters and the share of every word. The terminal by default.
-        json: Write one JSON object a line to standard output.
+        json: Write one JSON object a line, to standard output or to OUTPUT (.jsonl).
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         overwrite: Replace an output that exists.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
+        ConfigError: JSON is asked for in a page.
     """
     from headwise.predictions.file import form_of, open_output  # with these comes torch
     from headwise.verbs.explain import explain_file
     from headwise.verbs.predict import check_output_file
 
     check_file(model, file, "explain")
-    form = "jsonl" if json else form_of(output, _FORMS, "terminal")
+    form = "jsonl" if json and output is None else form_of(output, _FORMS, "terminal")
+    if json and form != "jsonl":
+        raise ConfigError(
+            f"--json writes JSON lines and {output} is a page; leave out --json, or name it .jsonl"
+        )
     if output is not None:
         check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()

@@ -50,6 +50,10 @@ def test_a_page(call, own, sizes, tmp_path):
     code, out, _ = call("explain", own.model, own.test)
     assert code == 0
     assert "for: " in out
+    other = tmp_path / "both.html"
+    code, out, err = call("explain", own.model, own.test, "--json", "--output", other)
+    assert (code, out, other.exists()) == (2, "", False)
+    assert "both.html is a page; leave out --json" in err
 
 
 @pytest.mark.parametrize("silent", SILENT)
