@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from headwise.data.options import ReadOptions
 from headwise.data.read import read_rows
 from headwise.data.rows import Row
-from headwise.predictions.file import OutputError, RecordLayout, choose_form, form_of, open_output
+from headwise.predictions.file import (
+    OutputError,
+    RecordLayout,
+    choose_form,
+    form_of,
+    open_output,
+    telling_failures,
+)
 
 PROBABILITIES = np.array([0.123456789, 0.876543211])
 
@@ -179,6 +186,18 @@ def test_a_jsonl_record_is_one_line_for_everybody():
     record = RecordLayout.of("jsonl", rows, ["x", "y"]).record(rows[0], PROBABILITIES)
     assert len(record.splitlines()) == 1
     assert json.loads(record)["text"] == rows[0].item
+
+
+def test_what_fails_elsewhere_is_not_blamed_on_the_output(tmp_path):
+    folder = tmp_path / "tuned"
+    folder.mkdir()
+    with pytest.raises(FileNotFoundError, match="cache"), telling_failures(folder):
+        (tmp_path / "other" / "cache").read_bytes()
+    with (
+        pytest.raises(OutputError, match=r"tuned/a/b: cannot be written: No such"),
+        telling_failures(folder),
+    ):
+        (folder / "a" / "b").write_text("")
 
 
 def test_cells_that_a_spreadsheet_would_compute_are_escaped():

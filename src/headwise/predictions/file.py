@@ -102,7 +102,8 @@ def open_output(path: Path | None, *, append: bool = False) -> Iterator[IO[bytes
 
 @contextmanager
 def telling_failures(path: Path | str) -> Iterator[None]:
-    """Say of what fails here that the file cannot be written; a closed pipe is no failure.
+    """Say of what fails here that the file (or what is written in this folder) cannot be written; a closed
+    pipe is no failure, and what fails elsewhere has its own name.
 
     Raises:
         OutputError: HW604.
@@ -112,7 +113,11 @@ def telling_failures(path: Path | str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}", code="HW604") from None
+        own, target = Path(str(error.filename or path)).absolute(), Path(path).absolute()
+        if not own.is_relative_to(target) and own.parent != target.parent:
+            raise
+        name = own if target.is_dir() else path
+        raise OutputError(f"{name}: cannot be written: {error.strerror or error}", code="HW604") from None
 
 
 @dataclass(frozen=True)
