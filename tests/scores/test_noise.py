@@ -14,6 +14,15 @@ def test_what_counts_as_another_label_is_a_suspect():
     np.testing.assert_allclose(margins, [-0.8])
 
 
+def test_a_label_that_is_itself_the_likeliest_is_none():
+    """Label 1 has the mean .3: texts of label 0 with .4 and .55 of label 1 reach it, and only the second is
+    held for one of it, as the first has .45 of its own."""
+    chances = [[0.45, 0.4, 0.15], [0.4, 0.55, 0.05], [0.9, 0.05, 0.05], [0.2, 0.3, 0.5], [0.1, 0.3, 0.6]]
+    found, _ = suspects(np.array(chances), np.array([0, 0, 0, 1, 2]))
+    assert 0 not in found
+    assert 1 in found
+
+
 def test_the_likeliest_come_first_and_labels_without_texts_do_no_harm():
     chance = np.random.default_rng(0)
     true = chance.integers(0, 3, 300)

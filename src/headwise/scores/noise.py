@@ -12,7 +12,8 @@ def suspects(
 
     An item counts as one of the label k where its probability is at least what texts labelled k have in
     the mean (of several such labels, the most probable). It is a suspect where that is another label than
-    its own; the margin, the probability of its own label less that of the best other, ranks.
+    its own, and its own is not the most probable of all; the margin, the probability of its own label less
+    that of the best other, ranks.
 
     Args:
         probabilities: By a model that was trained without the item, `[items, labels]`.
@@ -29,5 +30,5 @@ def suspects(
     others = probabilities.astype(np.float64)
     others[np.arange(len(targets)), targets] = -1.0
     margins = given[wrong] - others[wrong].max(axis=1)
-    order = np.argsort(margins, kind="stable")
+    order = np.argsort(margins, kind="stable")[: (margins <= 0).sum()]
     return wrong[order], margins[order]
