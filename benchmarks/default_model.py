@@ -84,6 +84,8 @@ def scores_of(metrics: dict[str, Any]) -> Result:
     for name in ("encoder_alone", "expert_alone", "baseline"):
         own = metrics.get(name) or {}
         found[name] = own.get("accuracy", own.get("score"))
+    if "tokens" not in test and "unseen" in metrics:  # else none is known
+        found["unseen"] = metrics["unseen"]["accuracy"]
     if "encoder_alone" not in metrics and "expert_alone" not in metrics:
         found["encoder_alone"] = found["test"]  # there is no expert beside it
     return {name: round(value, 5) for name, value in found.items() if value is not None}

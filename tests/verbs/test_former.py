@@ -6,6 +6,7 @@ import torch
 from headwise.errors import ConfigError
 from headwise.store import load_model
 from headwise.train.former import Former, go_on_from
+from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.train import train_files
 
 SMALL = {
@@ -88,3 +89,55 @@ def test_settings_that_its_weights_do_not_fit(tmp_path, first):
     numbers = [{"model": {"task": "regress"}}, {"base": {"name": first}}]  # which have no classifier
     with pytest.raises(ConfigError, match="a model of the task classify, but the task is regress"):
         train_files(write(tmp_path / "n.csv", ("1.5", "2.5")), tmp_path / "n", settings=numbers)
+
+
+class Ear(Listener):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.heard: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.heard.append(text)
+
+    warn = note
+
+
+def beside(tmp_path, file: str, base: str = "none", ear: Listener = NOBODY):
+    """A training with a linear expert."""
+    settings = [
+        {"model": {"task": "classify"}, "train": {**SMALL["train"], "folds": 3}, "base": {"name": base}},
+        {"split": {"seed": 5}}
+        if base != "none"
+        else {name: SMALL[name] for name in ("encoder", "classifier")} | PLAIN,
+    ]
+    outcome = train_files(file, tmp_path, settings=settings, baseline=False, listener=ear)
+    return outcome.fitted.model
+
+
+def test_the_linear_expert_goes_on_too(tmp_path):
+    first = beside(tmp_path / "first", write(tmp_path / "f.csv", count=90))
+    assert first.expert is not None
+    ear = Ear()
+    new = write(tmp_path / "g.csv", word="book")
+    second = beside(tmp_path / "second", new, str(tmp_path / "first"), ear)
+    assert not any("fitted anew" in text for text in ear.heard)
+    known = set(second.expert.keys.tolist())
+    assert set(first.expert.keys.tolist()) <= known
+    loaded = load_model(tmp_path / "second")
+    texts = ["this film is goodly made 3", "this book is badly made"]
+    assert loaded.predict_proba(texts).argmax(1).tolist() == [1, 0]
+
+
+def test_texts_that_it_has_learnt_from(tmp_path):
+    """They would make the expert, and what is said of dev and test texts, too good."""
+    file = write(tmp_path / "f.csv", count=90)
+    beside(tmp_path / "first", file)
+    ear = Ear()
+    base = str(tmp_path / "first")
+    second = beside(tmp_path / "second", write(tmp_path / "g.csv", count=120), base, ear)
+    assert second.earlier is None
+    [note] = [text for text in ear.heard if text.startswith("goes on from")]
+    assert note.endswith("has learnt from these texts: the linear expert is fitted anew")
+    [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]
+    assert test.endswith("what is said of test texts is too good for new ones")

@@ -11,6 +11,9 @@ times one label.
 
 With ratios r_fk the machine of label k sees r_fk x_if in the place of x_if (NB-SVM: Wang & Manning,
 Baselines and bigrams; ACL 2012); the weights that come out are to be used with x itself.
+
+With offsets o_ik the scores are w_k x_i + o_ik: what is learnt adds to what an earlier model says, and the
+weights stay small where that was right.
 """
 
 from dataclasses import dataclass
@@ -79,6 +82,7 @@ def solve(
     costs: Floats,
     *,
     ratios: Floats | None = None,
+    offsets: Floats | None = None,
     seed: int = 0,
 ) -> Machine:
     """A linear support vector machine for each column.
@@ -89,6 +93,7 @@ def solve(
         costs: What a mistake on a text costs in each column, `[texts, columns]` or the same in all,
             `[texts, 1]`; texts that cost 0 are not looked at.
         ratios: By which the columns see the sparse features, `[features, columns]`.
+        offsets: What is added to the scores, `[texts, columns]`; nothing by default.
         seed: Of the order of the texts.
     """
     columns = signs.shape[1]
@@ -112,6 +117,9 @@ def solve(
     indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
     values, vectors = np.asarray(sparse.data, np.float32), np.ascontiguousarray(rows.dense)
     norms = np.ascontiguousarray(norms, dtype=np.float32)
+    given = np.zeros((0, columns), dtype=np.float32)
+    if offsets is not None:
+        given = np.ascontiguousarray(offsets, dtype=np.float32)
     for _ in range(MOST_TURNS):
         worst = _turn(
             random.permutation(every),
@@ -123,6 +131,7 @@ def solve(
             slack,
             norms,
             squares,
+            given,
             alpha,
             weights,
             dense,
@@ -144,6 +153,7 @@ def _turn(
     slack: Floats,
     norms: Floats,
     squares: Floats,
+    offsets: Floats,
     alpha: Floats,
     weights: Floats,
     dense_weights: Floats,
@@ -153,7 +163,7 @@ def _turn(
     columns, width = weights.shape[1], dense.shape[1]
     scores = np.empty(columns, dtype=np.float32)
     steps = np.empty(columns, dtype=np.float32)
-    ratios = squares.shape[0] > 0
+    ratios, offset = squares.shape[0] > 0, offsets.shape[0] > 0
     same_cost, same_norm = slack.shape[1] == 1, norms.shape[1] == 1
     worst = np.float32(0)
     for text in order:
@@ -176,6 +186,9 @@ def _turn(
                 value = dense[text, at]
                 for k in range(columns):
                     scores[k] += value * dense_weights[at, k]
+        if offset:
+            for k in range(columns):
+                scores[k] += offsets[text, k]
         moved = False
         for k in range(columns):
             steps[k] = 0

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from headwise.linear.earlier import Earlier, Start
 from headwise.linear.leading import leading
 from headwise.linear.mixture import fit_mixture
 from headwise.linear.solver import Floats, Machine, Rows, solve
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
-from headwise.linear.text_model import DenseScale, beside, signs_of
+from headwise.linear.text_model import DenseScale, beside, both, signs_of
 from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
 
 Targets = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
@@ -23,6 +24,8 @@ STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """What a mistake costs and how long vectors are, as far as it is tried; the first of each to begin with."""
 PAIR_STRENGTHS, PAIR_DENSE = (0.05, 0.015, 0.15, 0.5), (4.0, 2.0)
 """Likewise of pairs: few of their many features tell anything, and vectors say most of how they compare."""
+STARTS = (1.0, 0.5, 2.0, 0.0)
+"""How loud an earlier model is, where there is one: what it says of a text in the mean, in margins."""
 MOST_RATIO_CLASSES = 20
 """Labels up to which naive Bayes ratios are tried; with 77 and 150 they cost 0.9 points."""
 MOST_WEIGHTS = 120_000_000
@@ -40,12 +43,14 @@ class LinearSettings:
         ratios: Whether features count for more that tell a label from the rest, by their naive Bayes ratio.
         strength: What a mistake costs (C).
         dense: Length of the vectors beside words and characters, which have 1 each; 0 without.
+        start: How loud the earlier model is that it goes on from; 0 without.
     """
 
     blocks: tuple[Block, ...] = ("words", "characters")
     ratios: bool = True
     strength: float = 0.5
     dense: float = 0.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ class TrainingData:
         classes: Number of labels.
         most: Features that a block may have.
         reader: Of the first block.
+        start: What an earlier model says of them, if there is one.
     """
 
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]]
@@ -101,6 +107,7 @@ class TrainingData:
     classes: int
     most: int
     reader: BlockReader
+    start: Start | None = None
     cache: dict = field(default_factory=dict)
 
     @property
@@ -131,11 +138,12 @@ class TrainingData:
     def first_settings(self) -> LinearSettings:
         """What is compared with others."""
         ratios, dense = self.classes <= MOST_RATIO_CLASSES, self.lengths[0] if self.dense.shape[1] else 0.0
-        return LinearSettings(ratios=ratios, strength=self.strengths[0], dense=dense)
+        start = STARTS[0] if self.start is not None else 0.0
+        return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
 
     def widened(self, name: Block, texts: Sequence[Any]) -> "TrainingData | None":
         """With one block alone, which may have the features of two; None where there are no more."""
-        if len(self.blocks[name][0]) < self.most:
+        if self.start is not None or len(self.blocks[name][0]) < self.most:
             return None
         block = replace(self.reader, block=name).fit(texts, max_features=2 * self.most)
         return replace(self, blocks={name: block}, cache={})
@@ -151,6 +159,7 @@ class TrainingData:
             hard=self.hard[texts],
             sets=None if self.sets is None else self.sets[texts],
             importance=self.importance[texts],
+            start=None if self.start is None else self.start.take(texts),
             cache={},
         )
 
@@ -164,10 +173,21 @@ class TrainingData:
             self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers.values]))
         return self.cache[key]
 
+    def offsets(self, settings: LinearSettings, texts: NDArray[np.int64]) -> Floats | None:
+        """What the scores of a machine are added to, `[texts, columns]`; None where that is nothing."""
+        if self.start is None or not settings.start:
+            return None
+        return self.start.offsets[texts] * np.float32(settings.start)
+
+    def scores(self, settings: LinearSettings, machine: Machine, texts: NDArray[np.int64]) -> Floats:
+        """What a machine says of some texts, `[texts, classes]`."""
+        said, offsets = machine.scores(self.rows(settings).take(texts)), self.offsets(settings, texts)
+        return both(said if offsets is None else said + offsets, self.classes)
+
     def fit(self, settings: LinearSettings, texts: NDArray[np.int64], seed: int) -> Machine:
-        """A machine that is trained on some texts."""
+        """A machine that is trained on some texts, beside what their `offsets` say."""
         rows = self.rows(settings).take(texts)
-        importance = self.importance[texts, None]
+        importance, offsets = self.importance[texts, None], self.offsets(settings, texts)
         if self.sets is not None:
             own = self.sets[texts]
             signs = np.where(own, 1, -1).astype(np.int8)
@@ -182,11 +202,13 @@ class TrainingData:
             signs = np.ones(shares.shape, dtype=np.int8)
             signs = np.vstack([signs, -signs])
             costs = np.vstack([shares * importance, (1 - shares) * importance])
+            offsets = None if offsets is None else np.vstack([offsets, offsets])
         ratios = None
         if settings.ratios:
             ratios = _ratios(rows.sparse, signs, costs)
         strength = np.float32(settings.strength)
-        return solve(rows, signs, costs.astype(np.float32) * strength, ratios=ratios, seed=seed)
+        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "seed": seed}
+        return solve(rows, signs, costs.astype(np.float32) * strength, **how)
 
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
         """What scores `[texts, classes]` are multiplied by to become logits, and their log loss."""
@@ -207,6 +229,7 @@ def training_data(
     class_weight: NDArray | None,
     reader: BlockReader,
     max_features: int,
+    earlier: Earlier | None = None,
 ) -> TrainingData:
     sets = targets.astype(np.bool_) if targets.dtype == np.bool_ else None
     soft = targets.astype(np.float32) if targets.ndim == 2 and sets is None else None
@@ -223,22 +246,34 @@ def training_data(
     columns = 1 if classes == 2 and sets is None else classes
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     names: tuple[Block, ...] = ("words", "characters")
-    blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {
-        name: replace(reader, block=name).fit(texts, max_features=most) for name in names
-    }
+    blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {}
+    for name in names if earlier is None else earlier.model.blocks:
+        own = replace(reader, block=name)
+        blocks[name] = own.fit(texts, max_features=most)
+        if earlier is not None:
+            vocabulary = earlier.vocabulary(name, blocks[name][0])
+            blocks[name] = vocabulary, own.transform(texts, vocabulary)
     size = 0 if dense is None else np.asarray(dense).shape[1]
     mean = np.zeros(size, dtype=np.float32)
     vectors = np.zeros((len(texts), size), dtype=np.float32)
     turn = np.eye(size, dtype=np.float32)
     if dense is not None and len(texts):
         mean = np.asarray(dense).mean(axis=0, dtype=np.float64).astype(np.float32)
+        if earlier is not None and earlier.model.scale is not None:
+            mean = earlier.model.scale.mean
         vectors = DenseScale(mean, 1.0)(dense)
+    start = None
+    if earlier is not None:
+        machine = earlier.machine({name: own for name, (own, _) in blocks.items()}, size, columns)
+        sparse = beside([matrix for _, matrix in blocks.values()], len(texts))
+        start = Start.of(machine, Rows(sparse, vectors))
+    if size and len(texts):
         turn = leading(vectors[importance > 0])
         vectors = np.asarray(vectors @ turn, dtype=np.float32)
     further = Numbers.of(np.zeros((len(texts), 0)) if numbers is None else numbers)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
     return TrainingData(
-        blocks, vectors, mean, turn, further, soft, hard, sets, *weights, classes, most, reader
+        blocks, vectors, mean, turn, further, soft, hard, sets, *weights, classes, most, reader, start
     )
 
 

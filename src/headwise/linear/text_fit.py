@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.linear.earlier import Earlier
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_data import (
     MOST_RATIO_CLASSES,
+    STARTS,
     LinearSettings,
     Targets,
     TrainingData,
     training_data,
 )
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
-from headwise.linear.text_model import DenseScale, LinearModel, both
+from headwise.linear.text_model import DenseScale, LinearModel
 
 MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
@@ -65,6 +67,7 @@ def fit_linear(
     always: int = 0,
     seed: int = 0,
     settings: LinearSettings | None = None,
+    earlier: Earlier | None = None,
 ) -> LinearFit:
     """A linear classifier on words, word pairs and characters, and perhaps on vectors of the texts.
 
@@ -88,10 +91,11 @@ def fit_linear(
         always: How many of the texts, the last, are in no fold: they are trained on, and not judged.
         seed: Of the folds and of the order of the texts.
         settings: Take these instead of choosing.
+        earlier: A model of other texts, of the same tokenizer and the same kind of vectors, to go on from.
     """
     reader = BlockReader("words", tokenizer, pairs)
     data = training_data(
-        texts, targets, classes, dense, numbers, sample_weight, class_weight, reader, max_features
+        texts, targets, classes, dense, numbers, sample_weight, class_weight, reader, max_features, earlier
     )
     judged = len(texts) - always
     large = len(texts) * classes > MOST_CELLS
@@ -117,7 +121,13 @@ def fit_linear(
     of_numbers = machine.dense[size:] / data.numbers.deviation[:, None]
     of_vectors = data.leading @ machine.dense[:size] if settings.dense else machine.dense[:0]
     bias = np.asarray(machine.bias - data.numbers.center @ of_numbers, dtype=np.float32)
-    scaled = Machine(machine.weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor)
+    weights = machine.weights
+    if data.start is not None and settings.start:
+        begun, loud = data.start.machine, np.float32(settings.start)
+        weights, bias = weights + loud * begun.weights, bias + loud * begun.bias
+        if settings.dense:
+            of_vectors = of_vectors + (loud / np.float32(settings.dense)) * begun.dense
+    scaled = Machine(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs)
@@ -146,8 +156,7 @@ def _out_of_fold(
     every = np.arange(len(data.hard))
     for fold, held in enumerate(parts):
         if len(others := np.setdiff1d(every, held)):
-            machine = data.fit(settings, others, fold)
-            found[held] = both(machine.scores(data.rows(settings).take(held)), data.classes)
+            found[held] = data.scores(settings, data.fit(settings, others, fold), held)
     return found
 
 
@@ -177,7 +186,11 @@ class _Comparison:
     def choose(self, start: LinearSettings) -> LinearSettings:
         """One thing after the other is changed as long as that helps."""
         best = start
-        best = self.best(best, [replace(best, blocks=blocks) for blocks in (("words",), ("characters",))])
+        if best.start:
+            best = self.best(best, [replace(best, start=start) for start in STARTS[1:]])
+        elif len(best.blocks) > 1:
+            alone: tuple[tuple[Block, ...], ...] = (("words",), ("characters",))
+            best = self.best(best, [replace(best, blocks=blocks) for blocks in alone])
         if self.data.classes <= MOST_RATIO_CLASSES:
             best = self.best(best, [replace(best, ratios=not best.ratios)])
         if best.dense:

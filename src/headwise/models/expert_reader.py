@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.linear.earlier import Earlier
 from headwise.linear.text_expert import TextExpert
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
@@ -30,6 +31,7 @@ class ExpertReader(Reader):
         expert_weight: What the linear expert's scores are multiplied by.
         expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first
             and the second label, in the mean over held-out texts; 0 where that was not measured.
+        earlier: While it is trained, the expert of an earlier model that its own goes on from.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
@@ -47,6 +49,7 @@ class ExpertReader(Reader):
     expert: TextExpert | None
     expert_weight: float
     expert_share: float
+    earlier: Earlier | None = None
 
     def place_expert(self) -> None:
         """Put an untrained expert of the configured size in place, if there is to be one."""

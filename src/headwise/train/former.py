@@ -1,23 +1,28 @@
 """Former: an earlier model that a training begins with, in place of a base.
 
-Encoder, layers above it and all that it has learnt of words begin as they were; its words stay known beside
-those of the new texts, and outputs keep their weights where they have the same label. What is fitted anew
-is the linear expert, and what the base says of labels, as an addition to what the model says of them.
+Encoder, layers above it and all that it has learnt of words begin as they were; its words stay known
+beside those of the new texts, and outputs keep their weights where they have the same label. What the
+linear expert learns, and what the base says of labels, is added to what the model says of them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from headwise.config import to_dict
+from headwise.data.overlap import Overlap, remembered
+from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
 from headwise.models.text_model import TextReader
 
 _WORDS = "embedding.vectors.weight"
+_MOST_KNOWN = 0.05
+"""Share of the texts that it may have learnt from before: of those its expert says what it was told, which
+would be taken for skill."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,15 @@ class Former:
         name: As the user has named its folder.
         model: The model.
         digest: Of its folder: another model has another.
+        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`).
+        new: Whether the texts are new to it, so that its linear expert is gone on with too.
     """
 
     name: str
     model: Any
     digest: str = ""
+    seen: Any = None
+    new: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, TextReader):
@@ -45,6 +54,27 @@ class Former:
     def words(self) -> Sequence[str]:
         """The words that it knows."""
         return self.model.features.vocabulary.words[1:]
+
+    def beside(self, parts: Parts[Any]) -> "Former":
+        """Itself, which knows whether these texts are `new`."""
+        known = remembered(parts.kind, self.seen, [*parts.train, *parts.dev])
+        return replace(self, new=sum(known) <= _MOST_KNOWN * len(known))
+
+    def told(self) -> str:
+        """What there is to say of it."""
+        anew = "" if self.new else ", and has learnt from these texts: the linear expert is fitted anew"
+        return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
+
+    def overlaps(self, parts: Parts[Any]) -> tuple[Overlap, ...]:
+        """Dev and test texts that it has learnt from, which make scores too good."""
+        found = []
+        for name in ("dev", "test"):
+            items = getattr(parts, name)
+            known = remembered(parts.kind, self.seen, items)
+            if places := frozenset(number for number, own in enumerate(known) if own):
+                one = f"{self.name}'s training"
+                found.append(Overlap(one, name, len(places), len(places), 0, len(items), places))
+        return tuple(found)
 
     def settings(self) -> dict[str, dict[str, Any]]:
         """The settings that its weights fit, in the sections of a recipe."""
@@ -108,6 +138,12 @@ def go_on_from(model: Any, former: Former) -> None:
             _copy_rows(values, source, former.model.labels, model.labels)
         else:
             values.copy_(source)
+    own = getattr(former.model, "expert", None)
+    if own is not None and former.new:
+        from headwise.linear.earlier import Earlier  # takes Numba
+
+        places = {label: number for number, label in enumerate(former.model.labels)}
+        model.earlier = Earlier(own.linear_model(), tuple(places.get(label, -1) for label in model.labels))
 
 
 def _outputs(model: Any) -> Iterator[str]:

@@ -126,4 +126,5 @@ def fit_texts(
         pairs=model.reads_pairs,
         always=objective.names,
         settings=settings,
+        earlier=model.earlier,
     )

@@ -18,7 +18,7 @@ from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
 from headwise.recipe import Sections
-from headwise.store import load_model
+from headwise.store import load_model, read_info
 from headwise.store.layout import MANIFEST
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
@@ -166,6 +166,8 @@ def former_of(layers: Sequence[Sections]) -> tuple[Former | None, tuple[Sections
     names = [own["name"] for layer in layers if "name" in (own := layer.get("base", {}))]
     if not names or not (Path(names[-1]) / MANIFEST).is_file():
         return None, tuple(layers)
-    former = Former(names[-1], load_model(names[-1]), file_sha256(Path(names[-1]) / MANIFEST))
+    folder = Path(names[-1])
+    seen = read_info(folder)["data"].get("seen")
+    former = Former(names[-1], load_model(folder), file_sha256(folder / MANIFEST), seen)
     base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
     return former, tuple({**layer, "base": own} for layer, own in zip(layers, base, strict=True))

@@ -167,9 +167,10 @@ def train_files(
                 lesson = Lesson(teaching, parts, folder, **how)
                 parts = lesson.parts(parts)
             listener.notes(lesson.notes)
-        recipe, vectors, notes = choose_settings(parts, layers, former)
         if former is not None:
-            listener.note(f"goes on from the model {former.name}, which knows {len(former.words):,} words")
+            former = former.beside(parts)
+            listener.note(former.told())
+        recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
@@ -235,6 +236,8 @@ def train_parts(
     together = None if lesson is None else lesson.together
     human = parts if lesson is None else lesson.human
     shared = human.overlaps()
+    if recipe.former is not None:
+        shared = (*shared, *recipe.former.overlaps(human))
     for overlap in shared:
         listener.warn(overlap.told(parts.kind.nouns))
     with listener.training(recipe, headline, task.unit(parts)) as report:
