@@ -145,6 +145,17 @@ def test_a_score_that_is_no_number(run, tmp_path):
     assert "train.csv:32" in err
 
 
+def test_scores_judged_on_what_looks_like_classes(run, trained, tmp_path):
+    rows = write(tmp_path / "new.csv", 40, "score", seed=1)
+    told = "the numbers of this file look like classes (0, 1, 2), those of training are scores from"
+    assert told not in run("evaluate", trained["pair-score"] / "model", "new.csv")[2]
+    lines = [f"{n},{row['premise']},{row['hypothesis']},{n % 3}\n" for n, row in enumerate(rows)]
+    (tmp_path / "new.csv").write_text("id,premise,hypothesis,score\n" + "".join(lines))
+    code, _, err = run("evaluate", trained["pair-score"] / "model", "new.csv")
+    assert code == 0
+    assert told in " ".join(err.split())
+
+
 def test_parses_of_both_texts(run, tmp_path):
     rows = write(tmp_path / "train.csv", 60, "label")
     chain = "\n".join(" ".join(map(str, range(5))) for _ in rows) + "\n"

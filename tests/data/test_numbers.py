@@ -3,8 +3,8 @@
 import pytest
 
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS
-from headwise.data.numbers import look_like_scores, number_of, numbers_of
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.numbers import look_like_scores, number_of, numbers_of, pointed
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,10 @@ def test_the_first_that_is_none_is_named():
         (["1", "2", "2.5"], True),
         ([str(n) for n in range(100)], True),
         (["1", "2.5", "good"], False),
+        (["1,5", "2,5", "3"], True),  # decimal commas
+        (["1.234,5", "-2,5", "3,0"], True),
+        (["1", "2", "3", "1,3"], False),  # sets of classes
+        (["1,2", "2,3", "1,2,3"], False),
         ([], False),
     ],
 )
@@ -58,3 +62,34 @@ def test_the_column_of_numbers(tmp_path, text, label):
     (tmp_path / "f.csv").write_text(text)
     read = KINDS["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
     assert read.columns.label == label
+
+
+def test_decimal_commas():
+    given = ["3,5", "-1.234,50", "3", "3.5", "1,2,3", "a,b", "1.23,4"]
+    assert [pointed(label) for label in given] == ["3.5", "-1234.50", None, None, None, None, None]
+
+
+@pytest.mark.parametrize("row", ["{};{}\n", '{};"{}"\n'])
+@pytest.mark.parametrize("name", ["score", "price"])
+def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
+    """And is not taken for one of several labels a text."""
+    values = ["3,5", "1,0", "2" if name == "score" else "2,0", "1.000,25", "3,5"] * 5
+    rows = [row.format(f"some words here {number}", own) for number, own in enumerate(values)]
+    (tmp_path / "f.csv").write_text(f"text;{name}\n" + "".join(rows))
+    path = str(tmp_path / "f.csv")
+    assert infer_task(path, {})[0] == "regress"
+    with pytest.raises(DataError, match=r"f\.csv:2: the label '3,5'; .*; write 3\.5 for 3,5"):
+        KINDS["regress"].answer.check(KINDS["regress"].read(path), KINDS["regress"].nouns)
+
+
+def test_pairs_with_decimal_commas(tmp_path):
+    rows = "".join(f"a {n};b {n};{n % 5},{n % 7}\n" for n in range(30))
+    (tmp_path / "f.csv").write_text("sentence1;sentence2;score\n" + rows)
+    assert infer_task(str(tmp_path / "f.csv"), {})[0] == "pair-score"
+
+
+def test_sets_of_numbered_classes_stay_sets(tmp_path):
+    labels = ["27", "1", "1,27", "3", "3,27", "2", "1,2", "27", "27", "3"] * 4
+    rows = "".join(f"words {n}\t{own}\n" for n, own in enumerate(labels))
+    (tmp_path / "f.tsv").write_text("text\tlabels\n" + rows)
+    assert infer_task(str(tmp_path / "f.tsv"), {})[0] == "multi-label"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
-from headwise.data.numbers import number_of
+from headwise.data.numbers import number_of, pointed
 from headwise.data.source import Record, Source
 from headwise.errors import ConfigError
 
@@ -51,12 +51,14 @@ class Column:
     @property
     def measured(self) -> bool:
         """Decimal fractions: a measurement rather than a class."""
-        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in self.values)
+        values = [pointed(value) or value for value in self.values]
+        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in values)
 
     @property
     def numbers(self) -> bool:
         """More numbers than other things, which whoever reads the file refuses."""
-        given = [number_of(value) is not None for value in self.values if value.strip()]
+        values = [pointed(value) or value for value in self.values if value.strip()]
+        given = [number_of(value) is not None for value in values]
         return 2 * sum(given) > len(given)
 
 

@@ -4,12 +4,14 @@ Code: HW287 a score is not a number.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from headwise.data.errors import DataError
 
+_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 MOST_CLASSES = 20  # different whole numbers that may still be names of classes
 
 
@@ -28,7 +30,8 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
     for place, label in enumerate(labels):
         value = number_of(label)
         if value is None:
-            advice = "write 3.5 for 3,5" if label and number_of(label.replace(",", ".")) is not None else ""
+            comma = pointed(label or "") is not None
+            advice = "write 3.5 for 3,5, in the whole column" if comma else ""
             raise DataError(
                 "HW287",
                 f"the label {(label or '')[:40]!r}",
@@ -50,10 +53,25 @@ def number_of(label: str | None) -> float | None:
     return value if math.isfinite(value) and "_" not in (label or "") else None
 
 
+def pointed(label: str) -> str | None:
+    """A number with a decimal comma, `1.234,5`, as it is written with a point; None of anything else."""
+    label = label.strip()
+    return label.replace(".", "").replace(",", ".") if _COMMA.fullmatch(label) else None
+
+
+def _plain(labels: Mapping[str, int]) -> list[str]:
+    """Labels, with points for decimal commas where these are no sets of numbers: where half of all have
+    one."""
+    commas = {label: own for label in labels if (own := pointed(label)) is not None}
+    if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
+        commas = {}
+    return [commas.get(label, label) for label in labels]
+
+
 def look_like_scores(labels: Mapping[str, int]) -> bool:
     """Whether labels, with how often each occurs, are numbers on a scale rather than names of classes: all
     are numbers, and either some have decimals or very many are different."""
-    values = [number_of(label) for label in labels]
+    values = [number_of(label) for label in _plain(labels)]
     if len(values) < 3 or None in values:
         return False
     return len(values) > MOST_CLASSES or any(value != int(value) for value in values if value is not None)
@@ -62,4 +80,6 @@ def look_like_scores(labels: Mapping[str, int]) -> bool:
 def look_measured(labels: Mapping[str, int]) -> bool:
     """The same where many classes may be numbered: some numbers have decimals, or most occur once."""
     often = sum(labels.values()) > 2 * len(labels)
-    return look_like_scores(labels) and not (often and all(float(label).is_integer() for label in labels))
+    return look_like_scores(labels) and not (
+        often and all(float(own).is_integer() for own in _plain(labels))
+    )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.diagnosis import some
+from headwise.data.numbers import MOST_CLASSES, look_like_scores, number_of
 from headwise.data.parts import Parts
 from headwise.data.shares import weights_of
 from headwise.features.vocabulary import Vocabulary
@@ -14,8 +16,9 @@ from headwise.models.model_config import ModelConfig
 from headwise.predictions.numbers import NumberPredictor
 from headwise.report.explanation import Explanation, explain_numbers
 from headwise.report.numbers import NumberEvaluation, evaluate_numbers
+from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
-from headwise.report.sheet import Ahead, Line, Sheet, reading_lines
+from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
 from headwise.tasks.task import Task, check_labelled, where
 from headwise.train.fitted import Finished
@@ -87,6 +90,17 @@ class NumberTask(Task):
     def check_answers(self, model: Any, data: Any, where: str) -> None:
         check_labelled(data)
         self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
+
+    def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
+        """Whole numbers, as classes have, where the model was trained on decimals."""
+        known, given = lookup(info, "data.train.labels") or {}, data.labels
+        few = len(given) <= min(MOST_CLASSES, len(data.items) // 2)
+        if not few or not look_like_scores(known) or look_like_scores(given):
+            return []
+        values = [number_of(label) for label in known]
+        low, high = (f"{own:g}" for own in (min(values), max(values)))  # type: ignore[type-var]
+        told = f"the numbers of this file look like classes ({some(sorted(given, key=float))})"
+        return [Remark(f"{told}, those of training are scores from {low} to {high}", warning=True)]
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         targets = self.targets(data.items)

@@ -308,6 +308,11 @@ class Task(ABC):
         check_labelled(data)
         check_known(model.labels, data, where)
 
+    def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
+        """What speaks against judging a model, of which its folder says `info`, on a file that it may be
+        judged on."""
+        return []
+
     def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
         """The records of a file to predict."""
         return self.kind_for(model.config).rows(path, options(), like=self.likeness(model))

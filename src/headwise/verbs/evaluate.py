@@ -117,6 +117,7 @@ def evaluate_file(
     known, unseen = of_training(task, model, info, data.items)
     remarks = [
         *known,
+        *task.odd_answers(info, data),
         *_unknown(scores),
         *on_labels(task.sheet(scores), scores),
     ]
