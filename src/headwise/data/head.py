@@ -1,10 +1,12 @@
 """The beginning of a file, which tells what it is."""
 
+import os
 from dataclasses import dataclass
 
 from headwise.data.archives import read_files
 from headwise.data.errors import DataError
 from headwise.data.files import Line
+from headwise.data.folders import folder_lines
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source, look_ahead
 
@@ -37,7 +39,13 @@ def read_head(path: str, encoding: str = "utf-8") -> Head:
     """The first lines of a file (of the first, where several members of a zip are meant). Who reads the
     file says what is wrong with it."""
     try:
-        for _, lines in read_files(path, encoding, "replace"):
+        folder = os.path.isdir(path)
+        files = (
+            [(path, folder_lines(path, encoding, "replace"))]
+            if folder
+            else read_files(path, encoding, "replace")
+        )
+        for _, lines in files:
             return Head(path, tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0]))
     except DataError:
         pass

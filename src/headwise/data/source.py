@@ -1,5 +1,6 @@
 """What a format needs to know about the file it reads."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -9,6 +10,7 @@ from headwise.data.archives import lines_of
 from headwise.data.diagnosis import Finding, places
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
+from headwise.data.folders import folder_lines
 from headwise.data.options import DEFAULT, ReadOptions
 
 
@@ -44,14 +46,15 @@ class Source:
     """The first lines, where they are all that is to be looked at."""
 
     def open(self) -> Iterator[Line]:
-        """The file's lines.
+        """The file's lines; of a folder its texts, see `headwise.data.folders`.
 
         Raises:
-            DataError: HW101 to HW106, while iterating.
+            DataError: HW101 to HW107, while iterating.
         """
         if self.head is not None:
             return iter(self.head)
-        return lines_of(self.path, self.options.encoding, self.options.encoding_errors)
+        lines = folder_lines if os.path.isdir(self.path) else lines_of
+        return lines(self.path, self.options.encoding, self.options.encoding_errors)
 
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
         """The first few of some lines as places, and how many more there are."""

@@ -1,0 +1,74 @@
+"""A folder with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come.
+
+It is read as JSON, an object a file, by the names of folders and files: the place of a text is its number.
+
+Code: HW101 a folder of something else.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwise.data.errors import DataError
+from headwise.data.files import LONGEST_LINE, Line, read_lines
+
+
+def folder_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+    """The texts of a folder as objects with their file, their label and their text.
+
+    Hidden files and files beside the folders are passed over; texts may be compressed.
+
+    Raises:
+        DataError: HW101, HW102, HW104 to HW107.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    number = 0
+    for folder in _label_folders(path):
+        for file in _shown(folder):
+            number += 1
+            fields = {"file": f"{folder.name}/{file.name}", "label": folder.name}
+            text = _text(str(file), encoding, errors)
+            yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
+
+
+def _shown(folder: Path) -> list[Path]:
+    return sorted(own for own in folder.iterdir() if not own.name.startswith("."))
+
+
+def _label_folders(path: str) -> list[Path]:
+    """The folders of a folder, which hold nothing but files.
+
+    Raises:
+        DataError: HW101.
+    """
+    folders = [own for own in _shown(Path(path)) if own.is_dir()]
+    if not folders:
+        advice = "give a file in it, or a folder with a folder of texts for each label"
+        raise DataError("HW101", "a directory, not a file", advice=advice, path=path)
+    for folder in folders:
+        if any(own.is_dir() for own in _shown(folder)):
+            found, advice = f"{folder} has folders in it", ""
+            if {own.name for own in folders} >= {"train", "test"}:
+                advice = f"give {Path(path, 'train')}, and {Path(path, 'test')} with --test"
+            raise DataError("HW101", found, expected="texts", advice=advice, path=path)
+    return folders
+
+
+def _text(file: str, encoding: str, errors: str) -> str:
+    """What a file holds.
+
+    Raises:
+        DataError: HW101, HW102, HW104 to HW107.
+    """
+    parts, size = [], 0
+    try:
+        for number, line in read_lines(file, encoding, errors):
+            parts.append(line.removesuffix("\r"))
+            size += len(line) + 1
+            if size > LONGEST_LINE:
+                found = f"a text of more than {LONGEST_LINE:,} characters"
+                raise DataError("HW107", found, expected="one text a file", path=file, line=number)
+    except DataError as error:
+        if error.code != "HW103":  # an empty file is an empty text
+            raise
+    return "\n".join(parts)

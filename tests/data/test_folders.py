@@ -1,0 +1,72 @@
+"""A folder with a folder of texts for each label."""
+
+import gzip
+
+import pytest
+
+from headwise.data import read_examples, read_rows
+from headwise.data.doctor.flow import doctor_files
+from headwise.data.kinds import KINDS, infer_task
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write the texts of a folder, by their names, and return its path."""
+
+    def folder(**texts: bytes | str) -> str:
+        for name, text in texts.items():
+            path = tmp_path / "texts" / name.replace("_", "/").replace("__", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(tmp_path / "texts")
+
+    return folder
+
+
+def test_labels_are_the_names_of_folders(folder):
+    path = folder(
+        pos_b="good\r\nfilm\n", pos_a='"fine", I say', neg_1="\ufeffbad", neg_2=gzip.compress(b"poor")
+    )
+    folder(readme="no text", **{"neg_.hidden": "x"})
+    assert infer_task(path, {})[0] == "classify"
+    data = read_examples(path)
+    assert [(own.label, own.text, own.line) for own in data.items] == [
+        ("neg", "bad", 1),
+        ("neg", "poor", 2),
+        ("pos", '"fine", I say', 3),
+        ("pos", "good\nfilm", 4),
+    ]
+    assert [row.fields["file"] for row in read_rows(path)] == ["neg/1", "neg/2", "pos/a", "pos/b"]
+    assert doctor_files([path]).files[0].classes == (("neg", 2, 0.5), ("pos", 2, 0.5))
+
+
+def test_an_empty_text_is_an_empty_text(folder):
+    assert [own.text for own in read_examples(folder(a_1="", b_1="x")).items] == ["", "x"]
+
+
+def test_another_encoding_is_told_with_the_file(folder, fails):
+    path = folder(a_1="x", b_1=b"a\nb\xe9")
+    assert fails(read_examples, path) == ("HW105", 2, 2)
+    with pytest.raises(Exception, match=r"texts/b/1:2:2"):
+        read_examples(path)
+
+
+@pytest.mark.parametrize(
+    ("texts", "advice"),
+    [
+        ({"a": "x", "b": "y"}, "give a file in it, or a folder with a folder of texts for each label"),
+        ({"train_pos_1": "x", "test_pos_1": "y"}, "give .*texts/train, and .*texts/test with --test"),
+        ({"a_b_c": "x", "d_1": "y"}, "texts/a has folders in it; expected texts"),
+    ],
+)
+def test_other_folders_are_told(folder, texts, advice):
+    path = folder(**texts)
+    with pytest.raises(Exception, match=f"HW101.*{advice}"):
+        KINDS["classify"].read(path)
+    assert infer_task(path, {})[0] == "classify"
+
+
+def test_other_tasks_do_not_read_folders(folder, fails):
+    path = folder(a_1="x", b_1="y")
+    assert fails(KINDS["language-model"].prepare, [path], None)[0] == "HW101"
+    assert fails(KINDS["tag"].read, path)[0] == "HW101"
