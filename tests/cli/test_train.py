@@ -427,6 +427,17 @@ def test_killed_and_resumed_is_the_same_run(files, fork, whole):
     assert model_bytes(files / "reviews.model") == whole
 
 
+def test_stopped_before_anything_is_saved(files, run, monkeypatch):
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headwise.verbs.train.read_parts", stopped)
+    code, _, err = run("train", "reviews.csv", *SMALL)
+    assert code == 130
+    assert "stopped before the first update: nothing is saved yet, so the same command begins anew" in err
+    assert "--resume" not in err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "seconds"), [(1, "0"), (2, "0.2")])
 def test_killed_many_times(files, fork, whole, seed, seconds):
@@ -464,6 +475,7 @@ def test_stopped_and_resumed(files, fork, run, whole, number, code):
     assert "texts.train was '" in answer[2]
     if number == signal.SIGINT:
         process = fork("train", "reviews.csv", *LONG, "--resume")
-        process.communicate()
+        _, err = process.communicate()
         assert process.returncode == 0
+        assert re.search(rb"goes on in epoch \d+ after [\d,]+ updates?", err)
         assert model_bytes(files / "reviews.model") == whole

@@ -135,6 +135,7 @@ def train(
     from headwise.data.parses import Parses
     from headwise.recipe import read_recipe
     from headwise.store.layout import RUN
+    from headwise.train.loop import STATE
     from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.train import TrainingFinished, train_files
 
@@ -184,7 +185,10 @@ def train(
             listener=terminal,
         )
     except KeyboardInterrupt:  # a second one, or after the last epoch
-        warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
+        if (output / RUN / STATE).exists():
+            warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
+        else:
+            warn("stopped before the first update: nothing is saved yet, so the same command begins anew")
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])

@@ -26,7 +26,7 @@ class TrainDisplay(Shown):
 
     def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
         self.config, self.headline, self.of = config, headline, of
-        self.console, self._part = messages(), ""
+        self.console, self._part, self._begun = messages(), "", False
         self.bar = Bar(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(bar_width=None),
@@ -44,6 +44,9 @@ class TrainDisplay(Shown):
     def show(self, report: Report) -> None:
         """Called by the training loop after each update and epoch."""
         progress = report.progress
+        if not self._begun and progress.step > 1:
+            self._tell_resumed(progress)
+        self._begun = True
         self.bar.update(
             self.task,
             total=report.batches * self._last_epoch(progress),
@@ -64,6 +67,15 @@ class TrainDisplay(Shown):
             f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._told(scores)}  "
             f"{report.texts_per_second:,.0f} {self.of}/s{best}"
         )
+
+    def _tell_resumed(self, progress: Progress) -> None:
+        """Where a run that was interrupted goes on, once the first update is done."""
+        epoch, before = progress.epoch + 1, progress.step - 1
+        told = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
+        if progress.history:
+            told += f"; best so far is epoch {progress.best_epoch + 1}"
+            told += f" with dev {self._told(progress.history[progress.best_epoch])}"
+        self.console.print(told)
 
     def _last_epoch(self, progress: Progress) -> int:
         """The epoch after which the run ends if dev gets no better."""
