@@ -67,3 +67,17 @@ def test_nothing_to_learn_from():
     none = np.zeros(0, dtype=np.int64)
     machine = solve(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
     np.testing.assert_array_equal(machine.scores(rows), 0)
+
+
+@pytest.mark.parametrize("size", [0, 4])
+def test_numbers_are_ridge_regression(size):
+    rows, signs = problem(3, size=size)
+    random = np.random.default_rng(5)
+    wanted = random.normal(size=signs.shape).astype(np.float32)
+    costs = random.uniform(0.2, 2.0, signs.shape).astype(np.float32)
+    found = solve(rows, np.ones_like(signs), costs, wanted=wanted)
+    wide = np.hstack([rows.sparse.toarray(), rows.dense, np.ones((80, 1))]).astype(np.float64)
+    for column in range(3):
+        own = costs[:, column, None] * wide
+        best = np.linalg.solve(np.eye(wide.shape[1]) + 2 * own.T @ wide, 2 * own.T @ wanted[:, column])
+        np.testing.assert_allclose(found.scores(rows)[:, column], wide @ best, atol=2e-3)

@@ -5,6 +5,7 @@ import pytest
 
 from headwise.linear import text_data, text_fit
 from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
 
 TOPICS = ["the harbour and its boats", "a garden of roses", "engines with gears", "snow upon mountains"]
@@ -172,3 +173,19 @@ def test_settings_for_label_sets_are_chosen_and_weights_of_labels_count():
         fit_linear(texts, sets, 2, class_weight=weight).model.scores(texts) for weight in (None, [8.0, 1.0])
     )
     assert (heavy[:, 0] > 0).mean() > (plain[:, 0] > 0).mean()
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_numbers_are_learnt(size):
+    random = np.random.default_rng(0)
+    counts = random.integers(0, 5, 300)
+    texts = [" ".join(["good"] * n + ["bad"] * (4 - n) + [f"w{random.integers(40)}"]) for n in counts]
+    wanted = (counts - counts.mean()) / counts.std()
+    vectors = random.normal(size=(300, size)).astype(np.float32) if size else None
+    found = fit_linear(texts, wanted, 1, dense=vectors)
+    assert not found.settings.ratios
+    assert found.oof_scores.shape == (300, 1)
+    assert found.cv_score > 0.9
+    said = found.model.scores(texts, vectors)[:, 0]
+    assert np.corrcoef(said, counts)[0, 1] > 0.97
+    np.testing.assert_allclose(TextExpert.of(found.model)(texts, vectors)[:, 0], said, atol=0.05)

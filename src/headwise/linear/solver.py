@@ -12,6 +12,9 @@ times one label.
 With ratios r_fk the machine of label k sees r_fk x_if in the place of x_if (NB-SVM: Wang & Manning,
 Baselines and bigrams; ACL 2012); the weights that come out are to be used with x itself.
 
+Where numbers t_ik are wanted in place of labels, what costs c_ik is (w_k x_i - t_ik)^2: ridge regression,
+by the same algorithm (Ho, Lin: Large-scale linear support vector regression; JMLR 2012).
+
 With offsets o_ik the scores are w_k x_i + o_ik: what is learnt adds to what an earlier model says, and the
 weights stay small where that was right.
 """
@@ -83,6 +86,7 @@ def solve(
     *,
     ratios: Floats | None = None,
     offsets: Floats | None = None,
+    wanted: Floats | None = None,
     seed: int = 0,
 ) -> Machine:
     """A linear support vector machine for each column.
@@ -94,6 +98,7 @@ def solve(
             `[texts, 1]`; texts that cost 0 are not looked at.
         ratios: By which the columns see the sparse features, `[features, columns]`.
         offsets: What is added to the scores, `[texts, columns]`; nothing by default.
+        wanted: Numbers that the scores are to be, likewise; the signs are to be 1.
         seed: Of the order of the texts.
     """
     columns = signs.shape[1]
@@ -117,9 +122,9 @@ def solve(
     indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
     values, vectors = np.asarray(sparse.data, np.float32), np.ascontiguousarray(rows.dense)
     norms = np.ascontiguousarray(norms, dtype=np.float32)
-    given = np.zeros((0, columns), dtype=np.float32)
-    if offsets is not None:
-        given = np.ascontiguousarray(offsets, dtype=np.float32)
+    none = np.zeros((0, columns), dtype=np.float32)
+    given = none if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32)
+    numbers = none if wanted is None else np.ascontiguousarray(wanted, dtype=np.float32)
     for _ in range(MOST_TURNS):
         worst = _turn(
             random.permutation(every),
@@ -132,6 +137,7 @@ def solve(
             norms,
             squares,
             given,
+            numbers,
             alpha,
             weights,
             dense,
@@ -154,6 +160,7 @@ def _turn(
     norms: Floats,
     squares: Floats,
     offsets: Floats,
+    wanted: Floats,
     alpha: Floats,
     weights: Floats,
     dense_weights: Floats,
@@ -163,7 +170,7 @@ def _turn(
     columns, width = weights.shape[1], dense.shape[1]
     scores = np.empty(columns, dtype=np.float32)
     steps = np.empty(columns, dtype=np.float32)
-    ratios, offset = squares.shape[0] > 0, offsets.shape[0] > 0
+    ratios, offset, number = squares.shape[0] > 0, offsets.shape[0] > 0, wanted.shape[0] > 0
     same_cost, same_norm = slack.shape[1] == 1, norms.shape[1] == 1
     worst = np.float32(0)
     for text in order:
@@ -196,11 +203,13 @@ def _turn(
             if own == np.inf:
                 continue
             y, now = np.float32(signs[text, k]), alpha[text, k]
-            gradient = y * scores[k] - np.float32(1) + own * now
-            if now == 0 and gradient >= 0:
+            gradient = y * scores[k] - (wanted[text, k] if number else np.float32(1)) + own * now
+            if now == 0 and gradient >= 0 and not number:
                 continue
             worst = max(worst, abs(gradient))
-            new = max(now - gradient / (norms[text, 0 if same_norm else k] + own), np.float32(0))
+            new = now - gradient / (norms[text, 0 if same_norm else k] + own)
+            if not number:
+                new = max(new, np.float32(0))
             if new != now:
                 alpha[text, k] = new
                 steps[k] = (new - now) * y

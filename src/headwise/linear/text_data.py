@@ -18,7 +18,7 @@ from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
 
 Targets = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label numbers, `[texts]`, or probabilities, `[texts, classes]`, or, of label sets, whether a text has
-each label, `[texts, classes]` bool."""
+each label, `[texts, classes]` bool; or numbers of mean 0 and deviation 1, `[texts]` float."""
 
 STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """What a mistake costs and how long vectors are, as far as it is tried; the first of each to begin with."""
@@ -86,6 +86,7 @@ class TrainingData:
         soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
         hard: Numbers of the (likeliest) labels; of label sets, of one of them.
         sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
+        wanted: Numbers that are wanted in place of labels, `[texts, 1]`, else None.
         label_weights: Of label sets what a text with the label counts beside one without, `[classes]`.
         importance: How much each text counts, `[texts]`, 1 in the mean.
         classes: Number of labels.
@@ -102,6 +103,7 @@ class TrainingData:
     soft: Floats | None
     hard: NDArray[np.int64]
     sets: NDArray[np.bool_] | None
+    wanted: Floats | None
     label_weights: Floats
     importance: Floats
     classes: int
@@ -137,7 +139,8 @@ class TrainingData:
     @property
     def first_settings(self) -> LinearSettings:
         """What is compared with others."""
-        ratios, dense = self.classes <= MOST_RATIO_CLASSES, self.lengths[0] if self.dense.shape[1] else 0.0
+        ratios = self.wanted is None and self.classes <= MOST_RATIO_CLASSES
+        dense = self.lengths[0] if self.dense.shape[1] else 0.0
         start = STARTS[0] if self.start is not None else 0.0
         return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
 
@@ -158,6 +161,7 @@ class TrainingData:
             soft=None if self.soft is None else self.soft[texts],
             hard=self.hard[texts],
             sets=None if self.sets is None else self.sets[texts],
+            wanted=None if self.wanted is None else self.wanted[texts],
             importance=self.importance[texts],
             start=None if self.start is None else self.start.take(texts),
             cache={},
@@ -188,7 +192,10 @@ class TrainingData:
         """A machine that is trained on some texts, beside what their `offsets` say."""
         rows = self.rows(settings).take(texts)
         importance, offsets = self.importance[texts, None], self.offsets(settings, texts)
-        if self.sets is not None:
+        if self.wanted is not None:
+            signs = np.ones((len(texts), 1), dtype=np.int8)
+            costs = importance
+        elif self.sets is not None:
             own = self.sets[texts]
             signs = np.where(own, 1, -1).astype(np.int8)
             costs = importance * np.where(own, self.label_weights, np.float32(1))
@@ -207,11 +214,15 @@ class TrainingData:
         if settings.ratios:
             ratios = _ratios(rows.sparse, signs, costs)
         strength = np.float32(settings.strength)
-        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "seed": seed}
+        wanted = None if self.wanted is None else self.wanted[texts]
+        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "wanted": wanted, "seed": seed}
         return solve(rows, signs, costs.astype(np.float32) * strength, **how)
 
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
-        """What scores `[texts, classes]` are multiplied by to become logits, and their log loss."""
+        """What scores `[texts, classes]` are multiplied by to become logits, and their log loss; of numbers
+        1 and the mean squared error."""
+        if self.wanted is not None:
+            return 1.0, float(((scores - self.wanted[texts]) ** 2).mean())
         if self.sets is None:
             mixture = fit_mixture([scores], self.hard[texts])
             return mixture.weights[0], mixture.loss
@@ -233,7 +244,10 @@ def training_data(
 ) -> TrainingData:
     sets = targets.astype(np.bool_) if targets.dtype == np.bool_ else None
     soft = targets.astype(np.float32) if targets.ndim == 2 and sets is None else None
+    wanted = None
     hard = targets.argmax(axis=1) if targets.ndim == 2 else targets.astype(np.int64)
+    if targets.ndim == 1 and np.issubdtype(targets.dtype, np.floating):
+        wanted, hard = targets.astype(np.float32)[:, None], np.zeros(len(targets), dtype=np.int64)
     importance = (
         np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     )
@@ -273,7 +287,20 @@ def training_data(
     further = Numbers.of(np.zeros((len(texts), 0)) if numbers is None else numbers)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
     return TrainingData(
-        blocks, vectors, mean, turn, further, soft, hard, sets, *weights, classes, most, reader, start
+        blocks,
+        vectors,
+        mean,
+        turn,
+        further,
+        soft,
+        hard,
+        sets,
+        wanted,
+        *weights,
+        classes,
+        most,
+        reader,
+        start,
     )
 
 

@@ -42,7 +42,8 @@ class LinearFit:
         oof_scores: For each text that is in a fold the calibrated logits of a model that was trained
             without its fold, `[texts, classes]`.
         settings: What was chosen.
-        cv_score: Accuracy of `oof_scores`; of label sets, the share of answers that are right.
+        cv_score: Accuracy of `oof_scores`; of label sets, the share of answers that are right; of numbers,
+            the share of their variance that is explained.
     """
 
     model: LinearModel
@@ -76,8 +77,9 @@ def fit_linear(
 
     Args:
         texts: Training texts, or pairs of them.
-        targets: Label numbers, or probabilities of labels (soft labels), or label sets.
-        classes: Number of labels, two or more; of label sets one or more.
+        targets: Label numbers, or probabilities of labels (soft labels), or label sets, or numbers that are
+            wanted (see `headwise.linear.text_data.Targets`).
+        classes: Number of labels, two or more; of label sets one or more; of numbers 1.
         dense: Vectors of the texts, `[texts, size]`.
         numbers: Further numbers of each, on scales of any kind, `[texts, numbers]`.
         pairs: They are pairs.
@@ -131,12 +133,19 @@ def fit_linear(
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs)
-    right = (
-        (found > 0) == data.sets[:judged]
-        if data.sets is not None
-        else found.argmax(1) == data.hard[:judged]
-    )
-    return LinearFit(model, found * factor, settings, float(right.mean()) if right.size else 0.0)
+    cv_score = _score(found, data, np.arange(judged))
+    return LinearFit(model, found * factor, settings, cv_score)
+
+
+def _score(found: Floats, data: TrainingData, texts: NDArray[np.int64]) -> float:
+    """See `LinearFit.cv_score`."""
+    if not len(texts):
+        return 0.0
+    if data.wanted is not None:
+        return 1 - float(((found - data.wanted[texts]) ** 2).mean() / max(data.wanted[texts].var(), 1e-12))
+    if data.sets is not None:
+        return float(((found > 0) == data.sets[texts]).mean())
+    return float((found.argmax(1) == data.hard[texts]).mean())
 
 
 def _folds(targets: NDArray[np.int64], folds: int, seed: int) -> list[NDArray[np.int64]]:
@@ -191,7 +200,7 @@ class _Comparison:
         elif len(best.blocks) > 1:
             alone: tuple[tuple[Block, ...], ...] = (("words",), ("characters",))
             best = self.best(best, [replace(best, blocks=blocks) for blocks in alone])
-        if self.data.classes <= MOST_RATIO_CLASSES:
+        if self.data.wanted is None and self.data.classes <= MOST_RATIO_CLASSES:
             best = self.best(best, [replace(best, ratios=not best.ratios)])
         if best.dense:
             best = self.best(best, [replace(best, dense=dense) for dense in self.data.lengths[1:]])

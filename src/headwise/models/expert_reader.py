@@ -1,4 +1,4 @@
-"""ExpertReader: logits of labels, the encoder's and beside them a linear expert's."""
+"""ExpertReader: the outputs of an encoder, and beside them a linear expert's."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,21 +21,19 @@ def with_expert(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
 
 
 class ExpertReader(Reader):
-    """A model of labels that may have a linear expert beside its encoder (`headwise.linear.text_expert`).
+    """A model that may have a linear expert beside its encoder (`headwise.linear.text_expert`).
 
     Attributes:
-        temperature: What the logits are divided by before they become probabilities.
-        encoder_weight: What the encoder's outputs are multiplied by: 1, or 0 where held-out texts say
-            that the expert does as well without it.
+        encoder_weight: What the encoder's outputs are multiplied by; 0 where held-out texts say that the
+            expert does as well without it.
         expert: None where held-out texts gave it no say.
         expert_weight: What the linear expert's scores are multiplied by.
-        expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first
-            and the second label, in the mean over held-out texts; 0 where that was not measured.
+        expert_share: How much of the say the expert has, from 0 to 1, in the mean over held-out texts; 0
+            where that was not measured.
         earlier: While it is trained, the expert of an earlier model that its own goes on from.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
-        "temperature": 1e-6,
         "encoder_weight": 0.0,
         "expert_weight": 0.0,
         "expert_share": 0.0,
@@ -44,7 +42,6 @@ class ExpertReader(Reader):
     SETS: ClassVar[bool] = False
     """Whether a text may have any number of the labels."""
 
-    temperature: float
     encoder_weight: float
     expert: TextExpert | None
     expert_weight: float
@@ -66,30 +63,10 @@ class ExpertReader(Reader):
                 pairs=self.reads_pairs,
                 kept=own.kept,
             )
-        self.temperature, self.encoder_weight = 1.0, 1.0
-        self.expert_weight, self.expert_share = 0.0, 0.0
-
-    @abstractmethod
-    def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities of logits, both `[texts, labels]`."""
-
-    def predict_proba(self, items: Sequence[Any]) -> np.ndarray:
-        """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
-        return self.probabilities(self.logits(self.encoded(items)))
-
-    def expert_reads(
-        self, encoded: Sequence[Any], *, vectors: bool = True
-    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """What the expert reads of encoded texts: the texts, with a base vectors, and further numbers.
-
-        Args:
-            encoded: Texts or pairs.
-            vectors: Whether it reads vectors.
-        """
-        return [text.text for text in encoded], self.base_vectors(encoded) if vectors else None, None
+        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 
     def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
-        """What the expert says of encoded texts or pairs, `[texts, labels]` float32, before it is
+        """What the expert says of encoded texts or pairs, `[texts, outputs]` float32, before it is
         weighed."""
         if self.expert is None:
             raise ValueError("the model has no expert")
@@ -103,7 +80,7 @@ class ExpertReader(Reader):
         encoder_weight: float = 1.0,
         share: float = 0.0,
     ) -> None:
-        """Give the linear expert a say: `weight` times its scores are added to the encoder's logits.
+        """Give the linear expert a say: `weight` times its scores are added to the encoder's outputs.
 
         Args:
             expert: What is added.
@@ -123,8 +100,9 @@ class ExpertReader(Reader):
     def logits(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """Logits before calibration, `[texts, labels]` float32, in the order of the encoded texts or pairs;
-        `outputs_of` gives the encoder's alone, which is not asked where it has no say."""
+        """What encoder and expert say together (of labels, logits before calibration), `[texts, outputs]`
+        float32, in the order of the encoded texts or pairs; `outputs_of` gives what the encoder says alone.
+        It is not asked where it has no say."""
         if self.encoder_weight == 0.0 and self.expert is not None:
             logits = np.zeros((len(encoded), self.outputs), dtype=np.float32)
         else:
@@ -134,3 +112,27 @@ class ExpertReader(Reader):
         if self.expert is None or self.expert_weight == 0.0 or not encoded:
             return logits
         return finite(logits + np.float32(self.expert_weight) * self.expert_scores(encoded))
+
+
+class LabelReader(ExpertReader):
+    """A model of labels.
+
+    Attributes:
+        temperature: What the logits are divided by before they become probabilities.
+    """
+
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **ExpertReader.FACTORS}
+
+    temperature: float
+
+    def place_expert(self) -> None:
+        super().place_expert()
+        self.temperature = 1.0
+
+    @abstractmethod
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[texts, labels]`."""
+
+    def predict_proba(self, items: Sequence[Any]) -> np.ndarray:
+        """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
+        return self.probabilities(self.logits(self.encoded(items)))

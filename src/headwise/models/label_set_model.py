@@ -13,7 +13,7 @@ from headwise.data.example import Example
 from headwise.data.options import SEPARATOR
 from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
-from headwise.models.expert_reader import ExpertReader
+from headwise.models.expert_reader import LabelReader
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import OutputsError, TextReader, output_names
 
@@ -33,7 +33,7 @@ class LabelSetPrediction:
     unknown_words: float
 
 
-class LabelSetModel(ExpertReader, TextReader):
+class LabelSetModel(LabelReader, TextReader):
     """A classifier that says of each label whether a text has it.
 
     Attributes:

@@ -10,7 +10,7 @@ from scipy.special import softmax
 from headwise.data.chunks import in_chunks
 from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
-from headwise.models.expert_reader import ExpertReader
+from headwise.models.expert_reader import LabelReader
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import output_names
 from headwise.scores.thresholds import decide
@@ -31,7 +31,7 @@ class Prediction:
     unknown_words: float
 
 
-class OneLabel(ExpertReader):
+class OneLabel(LabelReader):
     """A model that chooses one of its labels.
 
     Args:

@@ -9,12 +9,13 @@ from headwise.data.chunks import in_chunks
 from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.regress import Scale
+from headwise.models.expert_reader import ExpertReader
 from headwise.models.model_config import ModelConfig
-from headwise.models.text_model import OutputsError, Reader
+from headwise.models.text_model import OutputsError
 
 
-class OneNumber(Reader):
-    """A model of numbers.
+class OneNumber(ExpertReader):
+    """A model of numbers. (A folder from before they had an expert says nothing of its weights.)
 
     Args:
         config: See `ModelConfig`.
@@ -22,6 +23,8 @@ class OneNumber(Reader):
         scale: From the network's output to numbers.
         files: See `TextModel`.
     """
+
+    encoder_weight, expert_weight, expert_share = 1.0, 0.0, 0.0
 
     def __init__(
         self,
@@ -32,6 +35,7 @@ class OneNumber(Reader):
     ):
         super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
         self.scale = scale
+        self.place_expert()
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +51,7 @@ class OneNumber(Reader):
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """Numbers of encoded texts or pairs, `[texts]` float64, in the order given."""
-        outputs = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        outputs = self.logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
         return self.scale.restore(outputs[:, 0])
 
     def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[float]:

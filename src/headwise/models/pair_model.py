@@ -84,6 +84,20 @@ class PairReader(Reader):
         ]
         return np.concatenate([np.zeros((0, size), dtype=np.float32), *parts])
 
+    def expert_reads(
+        self, encoded: Sequence[EncodedPair], *, vectors: bool = True
+    ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
+        """Both texts of each pair, with a base how their words match by its vectors as they came, and how
+        they overlap (see `headwise.linear.pair_features`)."""
+        texts = [(pair.first.text, pair.second.text) for pair in encoded]
+        found = self.base_vectors(encoded) if vectors else None
+        if found is not None:
+            return texts, found[:, :-NUMBERS], found[:, -NUMBERS:]
+        numbers = np.zeros((len(texts), NUMBERS), dtype=np.float32)
+        for place, pair in enumerate(encoded):
+            numbers[place, :OVERLAPS] = overlap_of_numbers(pair.first.words, pair.second.words)
+        return texts, None, numbers
+
     def remember(self, encoded: Sequence[EncodedPair]) -> None:
         super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 
@@ -110,20 +124,6 @@ def words_by(embedding: BaseEmbedding, batch: Batch) -> list[PairSide]:
 
 class PairModel(OneLabel, PairReader):
     """A classifier of text pairs."""
-
-    def expert_reads(
-        self, encoded: Sequence[EncodedPair], *, vectors: bool = True
-    ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
-        """Both texts of each pair, with a base how their words match by its vectors as they came, and how
-        they overlap (see `headwise.linear.pair_features`)."""
-        texts = [(pair.first.text, pair.second.text) for pair in encoded]
-        found = self.base_vectors(encoded) if vectors else None
-        if found is not None:
-            return texts, found[:, :-NUMBERS], found[:, -NUMBERS:]
-        numbers = np.zeros((len(texts), NUMBERS), dtype=np.float32)
-        for place, pair in enumerate(encoded):
-            numbers[place, :OVERLAPS] = overlap_of_numbers(pair.first.words, pair.second.words)
-        return texts, None, numbers
 
 
 class PairScorer(OneNumber, PairReader):

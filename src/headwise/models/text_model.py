@@ -211,6 +211,17 @@ class Reader(TextModel):
             return None
         return self.embedding.texts([text.spelling for text in encoded])
 
+    def expert_reads(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """What a linear expert reads of encoded texts: the texts, with a base vectors, and further numbers.
+
+        Args:
+            encoded: Texts or pairs.
+            vectors: Whether it reads vectors.
+        """
+        return [text.text for text in encoded], self.base_vectors(encoded) if vectors else None, None
+
     def remember(self, encoded: Sequence[Any]) -> None:
         """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
         if isinstance(self.embedding, PretrainedEmbedding):

@@ -71,7 +71,11 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
         parts = {BASE: files.json(BASE)}
     fitted = files.json(CALIBRATION)
     at = files.name(CALIBRATION)
-    factors: dict[str, Any] = {name: _factor(fitted, name, low, at) for name, low in kind.FACTORS.items()}
+    factors: dict[str, Any] = {
+        name: _factor(fitted, name, low, at)
+        for name, low in kind.FACTORS.items()
+        if name in fitted or not hasattr(kind, name)  # else it may be left out
+    }
     entry = files.entry(WEIGHTS)
     path = files.path / WEIGHTS
     with open_plain(path) as (file, size):

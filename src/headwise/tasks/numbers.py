@@ -20,16 +20,24 @@ from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
+from headwise.tasks.labels import expert_told
 from headwise.tasks.task import Task, check_labelled, where
-from headwise.train.fitted import Finished
+from headwise.train.crossing import Crossed
+from headwise.train.fitted import Finished, Fitted
+from headwise.train.number_expert import add_number_expert_again
 from headwise.train.recipe import Recipe
-from headwise.train.regression import RegressionObjective
+from headwise.train.regression import (
+    RegressionObjective,
+    finish_numbers,
+    finish_numbers_crossed,
+)
 
 
 class NumberTask(Task):
     """A number for each item."""
 
     predictor = NumberPredictor
+    crosses = True
 
     def targets(self, items: Any) -> np.ndarray:
         """The true numbers of items, `[items]`."""
@@ -43,7 +51,28 @@ class NumberTask(Task):
         return RegressionObjective(model, train, dev, weights_of(parts.train))
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
-        return Finished(dict(objective.evaluate()))
+        return finish_numbers(objective)
+
+    def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
+        add_number_expert_again(objective, finished.kept)
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        return finish_numbers_crossed(objective, crossed)
+
+    def told(self, fitted: Fitted) -> list[str]:
+        return expert_told(fitted.model)
+
+    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+        if model.expert is None:
+            return {}
+        encoded, targets = model.encoded(items), self.targets(items)
+        alone = {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+        return {
+            f"{name}_alone": Rival(
+                f"{name} alone", rival_scores(score_numbers(model.scale.restore(said[:, 0]), targets))
+            )
+            for name, said in alone.items()
+        }
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "mae"

@@ -20,22 +20,18 @@ class PairScores(NumberTask):
     title, purpose = "model of text pairs", "a score for each pair of texts"
     model = PairScorer
     based = True
-    sections = (*TEXT_SECTIONS, "pair", "regressor")
+    sections = (*TEXT_SECTIONS, "pair", "regressor", "expert")
     new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabels.usage
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for the labels of pairs; the regressor takes the classifier's place."""
         own = pair_defaults(items, vectors=vectors, encoder=encoder)
-        del own["expert"]
         own["regressor"] = own.pop("classifier")
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """Folds have nothing to say here, as nothing is fitted after training."""
-        settings = light(kept_base(super().defaults_with_base(settings, items), items), items)
-        del settings["train"]["folds"]
-        return settings
+        return light(kept_base(super().defaults_with_base(settings, items), items), items)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))

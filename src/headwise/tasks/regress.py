@@ -9,7 +9,7 @@ from headwise.encoders import ENCODERS
 from headwise.linear.number_baseline import NAME, fit_number_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.regressor import Regressor
-from headwise.tasks.defaults import Settings, kept_base, text_defaults
+from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.numbers import NumberTask
 
 
@@ -19,7 +19,7 @@ class Regress(NumberTask):
     name = "regress"
     title, purpose = "regressor of texts", "a number for each text"
     model = Regressor
-    sections = (*TEXT_SECTIONS, "regressor")
+    sections = (*TEXT_SECTIONS, "regressor", "expert")
     in_python = True
     based = True
 
@@ -33,7 +33,7 @@ class Regress(NumberTask):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return kept_base(super().defaults_with_base(settings, items), items)
+        return light(kept_base(super().defaults_with_base(settings, items), items), items)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]

@@ -70,7 +70,7 @@ def cross(
         place = fold_folder(folder, fold)
         goes_on = resume and (fold == 0 or (place / STATE).exists())
         done = learn(parts, place, resume=goes_on, report=told)
-        said |= dict(zip(own.tolist(), done.model.outputs_of(done.objective.dev_items), strict=True))
+        said |= dict(zip(own.tolist(), done.objective.held_out(), strict=True))
         runs.append(done.progress)
     held = np.array(sorted(said))
     return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config.score))

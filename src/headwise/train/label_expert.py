@@ -15,6 +15,7 @@ from headwise.train.remember import remembered
 if TYPE_CHECKING:
     from headwise.train.classification import ClassificationObjective
     from headwise.train.label_sets import LabelSetObjective
+    from headwise.train.regression import RegressionObjective
 
 
 def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> LinearSettings | None:
@@ -101,13 +102,13 @@ def _text_expert(
 
 
 def fit_texts(
-    objective: "ClassificationObjective | LabelSetObjective",
+    objective: "ClassificationObjective | LabelSetObjective | RegressionObjective",
     settings: LinearSettings | None = None,
     *,
     every: bool = False,
 ) -> LinearFit:
     """A linear model of the training texts (of very many pairs some, unless it is to be `every` one), of
-    labels or of label sets, with these settings or with those that it chooses."""
+    labels, of label sets or of numbers, with these settings or with those that it chooses."""
     model = objective.model
     places = np.arange(len(objective.train_items)) if every else objective.sampled
     weights = None if objective.text_weights is None else objective.text_weights[places]
@@ -116,7 +117,7 @@ def fit_texts(
         fit_linear,
         texts,
         objective.train_targets[places],
-        len(model.labels),
+        model.outputs,
         sample_weight=weights,
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,

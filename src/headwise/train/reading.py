@@ -32,6 +32,8 @@ class ReaderObjective(Generic[AnyReader]):
     """
 
     train_targets: np.ndarray
+    names = 0
+    """How many of the training texts, the last, are names of labels."""
 
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
@@ -66,6 +68,10 @@ class ReaderObjective(Generic[AnyReader]):
         with torch.no_grad():
             for own, values in zip((probe.weight, probe.bias), found, strict=True):
                 own.copy_(torch.from_numpy(values))
+
+    def held_out(self) -> np.ndarray:
+        """What the network says of the dev texts, `[texts, outputs]`, for `headwise.train.crossing`."""
+        return self.model.outputs_of(self.dev_items)
 
     @property
     def lengths(self) -> np.ndarray:

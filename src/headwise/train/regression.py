@@ -10,6 +10,12 @@ from headwise.layers.regress import squared_error
 from headwise.models.pair_model import PairScorer
 from headwise.models.regressor import Regressor
 from headwise.scores.numbers import number_scores
+from headwise.train.crossing import Crossed
+from headwise.train.fitted import Finished
+from headwise.train.number_expert import (
+    add_number_expert,
+    add_number_expert_crossed,
+)
 from headwise.train.probe import fit_number_probe
 from headwise.train.reading import ReaderObjective
 
@@ -49,3 +55,24 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         return number_scores(
             self.model.scores(self.dev_items), self.dev_targets, self.model.scale.deviation
         )
+
+    def held_out(self) -> np.ndarray:
+        """Not on the scale of the training numbers, which each fold has of its own."""
+        return self.model.scale.restore(super().held_out())
+
+
+def finish_numbers(objective: RegressionObjective) -> Finished:
+    """Fit the linear expert of a trained model on dev."""
+    linear = objective.model.config.expert.kind == "linear"
+    kept = add_number_expert(objective) if linear else None
+    return Finished(dict(objective.evaluate()), kept=kept)
+
+
+def finish_numbers_crossed(objective: RegressionObjective, crossed: Crossed) -> Finished:
+    """Fit the linear expert of a model that was trained on all texts on what other models say of texts that
+    they were not trained on."""
+    model, said = objective.model, crossed.outputs[:, 0]
+    if model.config.expert.kind == "linear":
+        said = add_number_expert_crossed(objective, crossed)
+    wanted = model.scale.restore(objective.train_targets[crossed.held])
+    return Finished(dict(number_scores(said, wanted, model.scale.deviation)))
