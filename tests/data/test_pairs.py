@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from headwise.data.kinds import KINDS
 from headwise.data.pair import Pair, PairOptions
 from headwise.data.pair_columns import PairColumns
 from headwise.data.pairs import read_aligned_pairs, read_pair_rows, read_pairs
@@ -197,3 +198,11 @@ def test_two_columns_to_predict_are_the_texts(write):
 @pytest.mark.parametrize("text", ["id,body\n1,A man sleeps.\n2,He is awake.\n", "body,label\nA man,yes\n"])
 def test_two_columns_to_predict_that_are_no_texts(write, text, fails):
     assert fails(lambda: list(read_pair_rows(write("a.csv", text))))[0] == "HW285"
+
+
+def test_scores_are_the_column_of_numbers(write):
+    rows = [f"{n},a b {n},c d {n},{n / 7:.2f},{'YES' if n % 2 else 'NO'}" for n in range(12)]
+    names = "pair_ID,sentence_A,sentence_B,relatedness_score,entailment_judgment"
+    path = write("a.csv", "\n".join([names, *rows]))
+    assert KINDS["pair"].read(path).columns.label == "entailment_judgment"
+    assert KINDS["pair-score"].read(path).columns.label == "relatedness_score"

@@ -23,7 +23,12 @@ class PairColumns:
 
 
 def choose_pair_columns(
-    sample: Sequence[Record], source: Source, *, labelled: bool, options: PairOptions
+    sample: Sequence[Record],
+    source: Source,
+    *,
+    labelled: bool,
+    options: PairOptions,
+    numbers: bool = False,
 ) -> PairColumns:
     """Choose by the options, else by the columns' names, else by what is in them.
 
@@ -34,6 +39,7 @@ def choose_pair_columns(
         source: The file.
         labelled: Whether a label column is needed; if not, it is None when in doubt.
         options: What is not to be guessed.
+        numbers: Whether labels are numbers.
 
     Raises:
         DataError: HW111 (no such column), HW285 (cannot be guessed).
@@ -68,7 +74,10 @@ def choose_pair_columns(
         flags = "--first-column and --second-column"
         raise unsure("the columns of the texts", flags, columns, source, "HW285")
     if options.label_column is None:
-        label = _label([column for column in columns if column.name not in (first, second)])
+        others = [column for column in columns if column.name not in (first, second)]
+        if numbers:
+            others = [column for column in others if column.numbers] or others
+        label = _label(others)
         if label is not None:
             guessed.append(f"label={label!r}")
         elif labelled:

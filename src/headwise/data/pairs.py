@@ -25,7 +25,11 @@ ALIGNED = "aligned"
 
 
 def read_pairs(
-    path: str | PathLike[str], options: PairOptions = DEFAULT, on_error: OnError = stop
+    path: str | PathLike[str],
+    options: PairOptions = DEFAULT,
+    on_error: OnError = stop,
+    *,
+    numbers: bool = False,
 ) -> Dataset[Pair]:
     """Read a file of labelled pairs into memory.
 
@@ -37,12 +41,13 @@ def read_pairs(
         options: What is not to be guessed.
         on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if it
             returns, the record is left out and reading goes on.
+        numbers: Whether labels are numbers, for the guess of their column.
 
     Raises:
         DataError: HW101 to HW121, HW130, HW285.
     """
     source = Source(fspath(path), options.reading(), on_error)
-    form, columns, records = open_pairs(source, options, labelled=True)
+    form, columns, records = open_pairs(source, options, labelled=True, numbers=numbers)
     pairs, empty, skipped = [], 0, 0
     for record in records:
         pair = _pair(record, columns, source, labelled=True)
@@ -88,7 +93,7 @@ def rows_of(source: Source, options: PairOptions) -> Rows[Pair]:
 
 
 def open_pairs(
-    source: Source, options: PairOptions, *, labelled: bool
+    source: Source, options: PairOptions, *, labelled: bool, numbers: bool = False
 ) -> tuple[str, PairColumns, Iterator[Record]]:
     """The format, the columns and the records of a file of pairs.
 
@@ -105,7 +110,7 @@ def open_pairs(
         raise source.error(
             "HW130", f"the format {form} does not hold pairs", expected=expected, advice=advice
         )
-    choose = partial(choose_pair_columns, options=options)
+    choose = partial(choose_pair_columns, options=options, numbers=numbers)
     return form, *open_table(form, lines, source, choose, labelled=labelled)
 
 

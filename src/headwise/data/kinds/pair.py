@@ -41,7 +41,7 @@ class PairKind(Kind[Pair]):
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Dataset[Pair]:
-        return read_pairs(path, options or DEFAULT, on_error)
+        return read_pairs(path, options or DEFAULT, on_error, numbers=isinstance(self.answer, Number))
 
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
