@@ -106,6 +106,12 @@ def test_spans_that_cannot_be(write, fails, spans, found):
     assert found in problems[0].found
 
 
+def test_what_to_do_about_overlapping_spans(write):
+    path = write("a.jsonl", lines({"text": TEXT, "label": [*SPANS, [23, 27, "LOC"]]}))
+    with pytest.raises(Exception, match=r"a\.jsonl:1: spans .* overlap, .*; expected one type"):
+        read_tagged(path)
+
+
 def test_a_text_that_is_none_or_empty(write, fails):
     good = {"text": TEXT, "label": SPANS}
     empty = [{"text": None, "label": []}, {"label": []}, {"text": " ", "label": []}]

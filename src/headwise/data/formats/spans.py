@@ -121,7 +121,8 @@ def read_sentences(
                 for span in _in_order(fields.get(spans or ""), own):
                     _tag(span, own, words, tags, line, moved, lost)
         except ValueError as error:
-            source.refuse("HW246", str(error), line, expected=_EXPECTED)
+            found, expected = (*error.args, _EXPECTED)[:2]
+            source.refuse("HW246", found, line, expected=expected)
             continue
         if not words and labelled:
             source.blank += 1
@@ -143,7 +144,7 @@ def _in_order(given: object, text: str) -> list[Span]:
     """The spans of a text by their places.
 
     Raises:
-        ValueError: One is none, or two overlap.
+        ValueError: One is none, or two overlap: what was found, and perhaps what was expected.
     """
     if not isinstance(given, list):
         raise ValueError(f"spans that are {as_text(given)[:40] or 'null'}")
@@ -162,7 +163,7 @@ def _in_order(given: object, text: str) -> list[Span]:
     for one, other in pairwise(found):
         if other.start < one.end:
             shown = (f"{text[own.start : own.end]!r} ({own.start} to {own.end})" for own in (one, other))
-            raise ValueError(f"spans that overlap, {' and '.join(shown)}")
+            raise ValueError(f"spans that overlap, {' and '.join(shown)}", "one type for each word")
     return found
 
 
