@@ -5,8 +5,8 @@
 
 Sets: `sst5` (sentiment of film sentences, 0 to 4), `imdb` (ratings of film reviews, 1 to 10; 2,000 test
 reviews) and `sick` (relatedness of sentence pairs, 1 to 5). The first items of a shuffled training part are
-trained on. A run is a line of results/number_scores.jsonl; what is there is not run again (`--again` does). Needs
-the data folder (HEADWISE_DATA).
+trained on. A run is a line of results/number_scores.jsonl; what is there is not run again (`--again` does).
+Needs the data folder (HEADWISE_DATA).
 """
 
 import argparse
