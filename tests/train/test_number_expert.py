@@ -27,6 +27,15 @@ def test_weights_are_those_of_least_squares():
     assert found.share == pytest.approx(0.2 / 0.9, abs=0.02)
 
 
+def test_texts_that_do_not_count_are_as_if_they_were_not_there():
+    random = np.random.default_rng(0)
+    encoder, expert, noise = random.normal(size=(3, 400))
+    wanted = np.where(np.arange(400) < 300, 0.5 * encoder + 0.5 * expert, noise)
+    counts = (np.arange(400) < 300) / 0.75
+    some = fit_weights(encoder[:300], expert[:300], wanted[:300], np.full(300, 1 / 0.75))
+    assert fit_weights(encoder, expert, wanted, counts).encoder == pytest.approx(some.encoder)
+
+
 def test_few_texts_leave_both_a_say():
     random = np.random.default_rng(0)
     wanted = random.normal(size=3)

@@ -1,5 +1,7 @@
 """Trainings that go on from an earlier model."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -141,3 +143,27 @@ def test_texts_that_it_has_learnt_from(tmp_path):
     assert note.endswith("has learnt from these texts: the linear expert is fitted anew")
     [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]
     assert test.endswith("what is said of test texts is too good for new ones")
+
+
+def test_the_expert_of_numbers_goes_on_too(tmp_path):
+    def file(name: str, word: str, count: int) -> str:
+        rows = [f"{'good ' * (n % 4)}{word} number {n},{2 + n % 4 + n / 1000}" for n in range(count)]
+        (tmp_path / name).write_text("\n".join(["text,score", *rows, ""]))
+        return str(tmp_path / name)
+
+    def train(where: str, name: str, base: str) -> tuple[Any, list[str]]:
+        own = {name: SMALL[name] for name in ("encoder",)} | PLAIN
+        settings = [
+            {"model": {"task": "regress"}, "train": {"epochs": 1, "folds": 3}, "base": {"name": base}},
+            own if base == "none" else {},
+        ]
+        ear = Ear()
+        done = train_files(name, tmp_path / where, settings=settings, baseline=False, listener=ear)
+        return done.fitted.model, ear.heard
+
+    first, _ = train("first", file("f.csv", "film", 90), "none")
+    second, heard = train("second", file("g.csv", "book", 60), str(tmp_path / "first"))
+    assert not any("fitted anew" in text for text in heard)
+    assert set(first.expert.keys.tolist()) <= set(second.expert.keys.tolist())
+    low, high = load_model(tmp_path / "second").predict(["film", "good good good film"])
+    assert high > low + 1

@@ -142,8 +142,9 @@ def go_on_from(model: Any, former: Former) -> None:
     if own is not None and former.new:
         from headwise.linear.earlier import Earlier  # takes Numba
 
-        places = {label: number for number, label in enumerate(former.model.labels)}
-        model.earlier = Earlier(own.linear_model(), tuple(places.get(label, -1) for label in model.labels))
+        before, now = (getattr(each, "labels", ("number",)) for each in (former.model, model))
+        places = {label: number for number, label in enumerate(before)}
+        model.earlier = Earlier(own.linear_model(), tuple(places.get(label, -1) for label in now))
 
 
 def _outputs(model: Any) -> Iterator[str]:

@@ -36,7 +36,9 @@ class Kept:
     settings: LinearSettings
 
 
-def fit_weights(encoder: NDArray, expert: NDArray, wanted: NDArray) -> Weights:
+def fit_weights(
+    encoder: NDArray, expert: NDArray, wanted: NDArray, importance: NDArray | None = None
+) -> Weights:
     """The weights, not negative, with which what both say of held-out texts comes nearest to the truth, by
     its squares; a member with next to no share is dropped.
 
@@ -44,11 +46,15 @@ def fit_weights(encoder: NDArray, expert: NDArray, wanted: NDArray) -> Weights:
         encoder: `[texts]`, on the scale on which the targets have mean 0 and deviation 1.
         expert: Likewise.
         wanted: The targets.
+        importance: How much each text counts, if they differ, 1 in the mean.
     """
     from scipy.optimize import nnls  # slow to load, and predictions do without
 
     said = np.stack([encoder, expert], axis=1).astype(np.float64)
     own, prior = wanted.astype(np.float64), np.sqrt(_PRIOR)
+    if importance is not None:
+        counts = np.sqrt(importance)
+        said, own = said * counts[:, None], own * counts
     weights = nnls(np.vstack([said, prior * np.eye(2)]), np.append(own, [prior / 2] * 2))[0]
     sizes = weights * said.std(axis=0)
     share = float(sizes[1] / sizes.sum()) if sizes.sum() > 0 else 0.5
@@ -94,7 +100,8 @@ def add_number_expert_crossed(objective: "RegressionObjective", crossed: Crossed
     if not expert.features:
         return crossed.outputs[:, 0]
     encoder, own = scale.standardize(crossed.outputs[:, 0]), fitted.oof_scores[crossed.held, 0]
-    weights = fit_weights(encoder, own, objective.train_targets[crossed.held])
+    importance = None if objective.text_weights is None else objective.text_weights[crossed.held]
+    weights = fit_weights(encoder, own, objective.train_targets[crossed.held], importance)
     _weigh(objective, expert, weights)
     return scale.restore(weights.encoder * encoder + weights.expert * own)
 
