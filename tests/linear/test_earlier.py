@@ -10,6 +10,7 @@ from headwise.linear.earlier import Earlier
 from headwise.linear.solver import Rows, solve
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_features import Vocabulary
 from headwise.linear.text_fit import fit_linear
 
 
@@ -117,6 +118,23 @@ def test_it_knows_the_words_of_both_and_how_rare_they_were():
         np.testing.assert_array_equal(keys[places], theirs.keys)
         np.testing.assert_allclose(model.blocks[name].idf[places], theirs.idf)
     assert len(model.blocks["words"]) > len(first.blocks["words"])
+
+
+def test_of_too_many_words_those_with_the_largest_weights_stay():
+    first = fit_linear(*corpus(3, 200), 3).model
+    earlier = earlier_of(first, range(3))
+    nothing = Vocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
+    some = {name: earlier.vocabulary(name, nothing, 5) for name in first.blocks}
+    machine = earlier.machine(some, 0, 3)
+    begin = 0
+    for number, (name, theirs) in enumerate(first.blocks.items()):
+        weights = earlier.model.machine.weights[begin : begin + len(theirs)]
+        begin += len(theirs)
+        sizes = np.abs(weights).max(axis=1)
+        kept = np.isin(theirs.keys, some[name].keys)
+        assert kept.sum() == 5
+        assert sizes[kept].min() >= sizes[~kept].max()
+        np.testing.assert_array_equal(machine.weights[5 * number : 5 * number + 5], weights[kept])
 
 
 def test_label_sets_and_soft_labels_go_on_too():

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from headwise.linear.solver import Floats, Machine, Rows
 from headwise.linear.text_features import Block, Vocabulary
 from headwise.linear.text_model import LinearModel
+from headwise.linear.thinning import largest
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,16 @@ class Earlier:
     model: LinearModel
     labels: tuple[int, ...]
 
-    def vocabulary(self, block: Block, own: Vocabulary) -> Vocabulary:
-        """The features of new texts, and those of the earlier model, which keep how rare they were."""
+    def vocabulary(self, block: Block, own: Vocabulary, most: int) -> Vocabulary:
+        """The features of new texts, and `most` of those of the earlier model, the ones with the largest
+        weights, which keep how rare they were."""
         theirs = self.model.blocks[block]
+        if len(theirs) > most:
+            names = list(self.model.blocks)
+            first = sum(len(self.model.blocks[name]) for name in names[: names.index(block)])
+            sizes = largest(self.model.machine.weights[first : first + len(theirs)])
+            kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
+            theirs = Vocabulary(theirs.keys[kept], theirs.idf[kept])
         keys = np.union1d(own.keys, theirs.keys)
         idf = np.empty(len(keys), dtype=np.float32)
         for known in (own, theirs):
@@ -46,11 +54,12 @@ class Earlier:
         wide = np.zeros((sum(map(len, blocks.values())), columns), dtype=np.float32)
         first, begin = 0, 0
         for name, theirs in self.model.blocks.items():
-            rows = self._columns(weights[first : first + len(theirs)], columns)
-            first += len(theirs)
             if name in blocks:
-                wide[begin + np.searchsorted(blocks[name].keys, theirs.keys)] = rows
+                there = np.isin(theirs.keys, blocks[name].keys)
+                places = np.searchsorted(blocks[name].keys, theirs.keys[there])
+                wide[begin + places] = self._columns(weights[first : first + len(theirs)][there], columns)
                 begin += len(blocks[name])
+            first += len(theirs)
         dense = np.zeros((size, columns), dtype=np.float32)
         if scale is not None and len(scale.mean) == size:
             dense = self._columns(own.dense[:size] * np.float32(scale.weight), columns)

@@ -265,7 +265,7 @@ def training_data(
         own = replace(reader, block=name)
         blocks[name] = own.fit(texts, max_features=most)
         if earlier is not None:
-            vocabulary = earlier.vocabulary(name, blocks[name][0])
+            vocabulary = earlier.vocabulary(name, blocks[name][0], most)
             blocks[name] = vocabulary, own.transform(texts, vocabulary)
     size = 0 if dense is None else np.asarray(dense).shape[1]
     mean = np.zeros(size, dtype=np.float32)
