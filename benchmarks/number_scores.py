@@ -13,7 +13,6 @@ import argparse
 import csv
 import gzip
 import json
-import lzma
 import random
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from accuracy_tables import print_header, print_row
 from default import ALL, commit
-from default_sets import SST, _texts
+from default_sets import REVIEWS, SST, _texts
 from runs import DATA, HERE
 
 RESULTS = HERE / "results" / "number_scores.jsonl"
@@ -48,13 +47,9 @@ def load(name: str) -> tuple[list[str], Rows, Rows]:
 
 
 def _reviews(part: str) -> Rows:
-    found: Rows = []
-    for label in ("pos", "neg"):
-        with lzma.open(DATA / f"imdb/{part}_{label}.tsv.xz", "rt", encoding="utf-8", newline="\n") as file:
-            for line in file:
-                _, stars, text = line.rstrip("\n").split("\t")
-                found.append((text.replace("<br />", " "), stars))
-    return found
+    read = [_texts(f"imdb/{part}_{label}.tsv.xz", REVIEWS) for label in ("pos", "neg")]
+    rows = [row for own in read for row in zip(own.items, own.labels, strict=True)]
+    return [(text.replace("<br />", " "), stars) for text, stars in rows]
 
 
 def _related(part: str) -> Rows:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
+from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank, surest
 from headwise.data.numbers import number_of, pointed
 from headwise.data.source import Record, Source
 from headwise.errors import ConfigError
@@ -222,8 +222,8 @@ def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
 
 
 def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:
-    ranked = [(place, c) for c in columns if (place := rank(c.name, names)) is not None]
-    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+    found = surest((column.name for column in columns), names)
+    return None if found is None else columns[found]
 
 
 def unsure(

@@ -1,6 +1,6 @@
 """Names that people give to the columns of texts and of labels, the surest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # fmt: off
 TEXT_NAMES = (
@@ -55,6 +55,12 @@ def rank(name: str, names: tuple[str, ...]) -> int | None:
     """The place of a column's name in one of the lists above, or None."""
     normal = normal_name(name)
     return names.index(normal) if normal in names else None
+
+
+def surest(given: Iterable[str], names: tuple[str, ...]) -> int | None:
+    """Which of some columns, by number, has the surest of the names of one of the lists above."""
+    places = [(place, i) for i, name in enumerate(given) if (place := rank(name, names)) is not None]
+    return min(places)[1] if places else None
 
 
 def names_pairs(first_row: Sequence[str]) -> bool:

@@ -35,9 +35,7 @@ class Earlier:
         weights, which keep how rare they were."""
         theirs = self.model.blocks[block]
         if len(theirs) > most:
-            names = list(self.model.blocks)
-            first = sum(len(self.model.blocks[name]) for name in names[: names.index(block)])
-            sizes = largest(self.model.machine.weights[first : first + len(theirs)])
+            sizes = largest(self.model.machine.weights[self.model.place(block)])
             kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
             theirs = Vocabulary(theirs.keys[kept], theirs.idf[kept])
         keys = np.union1d(own.keys, theirs.keys)
@@ -49,21 +47,20 @@ class Earlier:
     def machine(self, blocks: Mapping[Block, Vocabulary], size: int, columns: int) -> Machine:
         """Its weights, of the new labels and of features and vectors of this size that a new model has; of
         vectors that have length 1 about its mean."""
-        own, scale = self.model.machine, self.model.scale
-        weights = own.weights.toarray() if isinstance(own.weights, csr_matrix) else own.weights
+        machine, scale = self.model.machine, self.model.scale
+        weights = machine.weights.toarray() if isinstance(machine.weights, csr_matrix) else machine.weights
         wide = np.zeros((sum(map(len, blocks.values())), columns), dtype=np.float32)
-        first, begin = 0, 0
-        for name, theirs in self.model.blocks.items():
-            if name in blocks:
-                there = np.isin(theirs.keys, blocks[name].keys)
-                places = np.searchsorted(blocks[name].keys, theirs.keys[there])
-                wide[begin + places] = self._columns(weights[first : first + len(theirs)][there], columns)
-                begin += len(blocks[name])
-            first += len(theirs)
+        begin = 0
+        for name, own in blocks.items():
+            theirs = self.model.blocks[name]
+            there = np.isin(theirs.keys, own.keys)
+            places = np.searchsorted(own.keys, theirs.keys[there])
+            wide[begin + places] = self._columns(weights[self.model.place(name)][there], columns)
+            begin += len(own)
         dense = np.zeros((size, columns), dtype=np.float32)
         if scale is not None and len(scale.mean) == size:
-            dense = self._columns(own.dense[:size] * np.float32(scale.weight), columns)
-        return Machine(wide, dense, self._columns(own.bias[None], columns)[0])
+            dense = self._columns(machine.dense[:size] * np.float32(scale.weight), columns)
+        return Machine(wide, dense, self._columns(machine.bias[None], columns)[0])
 
     def _columns(self, values: Floats, columns: int) -> Floats:
         """What belongs to the columns of a machine, `[rows, columns]`, for the new labels."""

@@ -31,10 +31,9 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
         toward: What each label's score counts, `[classes]`.
     """
     words = _Words(model.tokenizer, text)
-    shares, first, column = np.zeros(len(words.spans)), 0, column_of(toward, model)
+    shares, column = np.zeros(len(words.spans)), column_of(toward, model)
     for name, vocabulary in model.blocks.items():
-        weights = model.machine.weights[first : first + len(vocabulary)]
-        first += len(vocabulary)
+        weights = model.machine.weights[model.place(name)]
         found = words.features(name, vocabulary)
         shares += words.shared(name, found.values * (weights[found.places] @ column))
     return shares
@@ -44,12 +43,11 @@ def pair_shares(model: LinearModel, texts: tuple[str, str], toward: Shares) -> t
     """The same for a model of pairs: what the words of both texts add, `[words]` each. What both have is
     divided evenly; how texts and vectors compare as wholes belongs to no word."""
     one, other = (_Words(model.tokenizer, text) for text in texts)
-    shares, first = (np.zeros(len(one.spans)), np.zeros(len(other.spans))), 0
+    shares = np.zeros(len(one.spans)), np.zeros(len(other.spans))
     column = column_of(toward, model)
     for name, vocabulary in model.blocks.items():
         size, both = len(vocabulary), (one.features(name, vocabulary), other.features(name, vocabulary))
-        starts = first + size * np.arange(GROUPS)
-        first += GROUPS * size
+        starts = model.place(name).start + size * np.arange(GROUPS)
         there = np.unique(np.concatenate([found.places for found in both]))
         at = [np.searchsorted(there, found.places) for found in both]
         a, b = (

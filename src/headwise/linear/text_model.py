@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
+from headwise.linear.pair_features import GROUPS
 from headwise.linear.solver import Floats, Machine, Rows
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
 
@@ -50,6 +51,12 @@ class LinearModel:
     tokenizer: str = "penn"
     scale: DenseScale | None = None
     pairs: bool = False
+
+    def place(self, block: Block) -> slice:
+        """Where the weights of a block stand in the machine."""
+        names, groups = list(self.blocks), GROUPS if self.pairs else 1
+        first = groups * sum(len(self.blocks[name]) for name in names[: names.index(block)])
+        return slice(first, first + groups * len(self.blocks[block]))
 
     def rows(
         self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None

@@ -83,13 +83,10 @@ class LabelTask(Task):
         return label_rival(name, guessed, targets, model.labels, judged.predicted)
 
     def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
-        if model.expert is None:
-            return {}
-        encoded, targets = model.encoded(items), targets_of(items, model.labels)
-        alone = {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+        targets = targets_of(items, model.labels)
         return {
             f"{name}_alone": label_rival(f"{name} alone", logits.argmax(axis=1), targets, model.labels)
-            for name, logits in alone.items()
+            for name, logits in each_alone(model, items).items()
         }
 
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -166,6 +163,14 @@ def label_rival(
     scores = score(guessed, targets, labels)
     difference = None if predicted is None else asdict(compare(predicted, guessed, targets))
     return Rival(name, {key: getattr(scores, key) for key in WITH_BASELINE}, difference)
+
+
+def each_alone(model: Any, items: Any) -> dict[str, np.ndarray]:
+    """What encoder and expert say of items by themselves, `[items, outputs]`; nothing without an expert."""
+    if model.expert is None:
+        return {}
+    encoded = model.encoded(items)
+    return {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
 
 
 def names_told(model: Any) -> list[str]:

@@ -20,7 +20,7 @@ from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
-from headwise.tasks.labels import expert_told
+from headwise.tasks.labels import each_alone, expert_told
 from headwise.tasks.task import Task, check_labelled, where
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
@@ -63,15 +63,12 @@ class NumberTask(Task):
         return expert_told(fitted.model)
 
     def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
-        if model.expert is None:
-            return {}
-        encoded, targets = model.encoded(items), self.targets(items)
-        alone = {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+        targets = self.targets(items)
         return {
             f"{name}_alone": Rival(
                 f"{name} alone", rival_scores(score_numbers(model.scale.restore(said[:, 0]), targets))
             )
-            for name, said in alone.items()
+            for name, said in each_alone(model, items).items()
         }
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:

@@ -313,21 +313,46 @@ def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelle
         cells.pop()  # a tab at the end of the line
     if len(cells) == 1 and width == 2 and layout.tag == 1:
         cells.append("")  # the tag is missing, with the tab before it
-    if len(cells) != width:
-        raise source.error(
-            "HW250",
-            f"a row of {len(cells)} column{'s' * (len(cells) != 1)}",
-            number,
-            expected=f"{width}: {' '.join(layout.names)}",
-            advice="a blank line is needed between sentences",
-        )
+    advice, end = "a blank line is needed between sentences", len(text.rstrip(" \t"))
+    check_cells(cells, layout, source, number, labelled=labelled, advice=advice, end=end)
+    return cells
+
+
+def check_cells(
+    cells: Sequence[str],
+    layout: TokenColumns,
+    source: Source,
+    number: int,
+    *,
+    labelled: bool,
+    advice: str = "",
+    end: int | None = None,
+) -> None:
+    """Check that a row has a cell for each column, a token and its tag.
+
+    Args:
+        cells: Of the row.
+        layout: What its columns are.
+        source: Where it was read.
+        number: Its line.
+        labelled: Whether it must have a tag.
+        advice: What to do about a row of other width.
+        end: How many characters of the line are before a tag that is missing, if that is known.
+
+    Raises:
+        DataError: HW250, HW251.
+    """
+    if len(cells) != len(layout.names):
+        found = f"a row of {len(cells)} column{'s' * (len(cells) != 1)}"
+        expected = f"{len(layout.names)}: {' '.join(layout.names)}"
+        raise source.error("HW250", found, number, expected=expected, advice=advice)
     if not cells[layout.token]:
         raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
     if labelled and layout.tag is not None and not cells[layout.tag]:
         found = f"the token {cells[layout.token]!r} has no tag"
         advice = "write a tag, 'O' for a token outside all entities"
-        raise source.error("HW251", found, number, len(text.rstrip(" \t")) + 1, advice=advice)
-    return cells
+        place = None if end is None else end + 1
+        raise source.error("HW251", found, number, place, advice=advice)
 
 
 def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int, ...]:

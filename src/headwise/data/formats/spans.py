@@ -19,7 +19,7 @@ from headwise.data.files import Line
 from headwise.data.formats.jsonl import as_text, read_records
 from headwise.data.formats.shares import most
 from headwise.data.formats.token_lists import sample_rows
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
+from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank, surest
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
 
@@ -59,9 +59,9 @@ def recognise(head: Sequence[Line]) -> str | None:
 
 def _usual(rows: Sequence[dict[str, object]], usual: tuple[str, ...]) -> str | None:
     """The field with the surest of some names."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    ranked = [(place, name) for name in names if (place := rank(name, usual)) is not None]
-    return min(ranked)[1] if ranked else None
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    found = surest(names, usual)
+    return None if found is None else names[found]
 
 
 def _span(given: object) -> Span | None:

@@ -15,10 +15,10 @@ from itertools import chain, pairwise
 from headwise.data.columns import check_apart, find_column
 from headwise.data.errors import DataError
 from headwise.data.files import Line
-from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns
+from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import Cells, read_cells
 from headwise.data.formats.shares import share
-from headwise.data.names import rank
+from headwise.data.names import surest
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
 from headwise.data.tag_options import TagOptions
@@ -38,7 +38,7 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     if len(rows) < 2:
         return None
     names = rows[0][1]
-    sentence, token, tag = (_usual(names, own) for own in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES))
+    sentence, token, tag = (surest(names, own) for own in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES))
     if sentence is None or token is None or (tag is None and labelled):
         return None
     below = [cells for _, cells in rows[1:] if len(cells) == len(names)]
@@ -57,12 +57,6 @@ def _rows(head: Sequence[Line]) -> list[Cells]:
     return list(read_cells(iter(head), quiet))
 
 
-def _usual(names: Sequence[str], usual: tuple[str, ...]) -> int | None:
-    """The column with the surest of some names."""
-    places = [(place, i) for i, name in enumerate(names) if (place := rank(name, usual)) is not None]
-    return min(places)[1] if places else None
-
-
 def choose_word_columns(
     head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
 ) -> tuple[TokenColumns, int]:
@@ -76,7 +70,7 @@ def choose_word_columns(
     if not rows:
         raise source.error("HW103", "no sentences", expected="a word in each row")
     line, names = rows[0]
-    sentence = _usual(names, SENTENCE_NAMES)
+    sentence = surest(names, SENTENCE_NAMES)
     if sentence is None:
         found = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
         raise source.error("HW111", found, line, expected="a header with a column 'Sentence #'")
@@ -86,7 +80,7 @@ def choose_word_columns(
         (options.tag_column, TAG_NAMES, "--tag-column"),
     ):
         try:
-            own = _usual(names, usual) if asked is None else find_column(asked, names, source, flag)
+            own = surest(names, usual) if asked is None else find_column(asked, names, source, flag)
         except DataError:
             if labelled or flag == "--token-column":
                 raise
@@ -136,18 +130,9 @@ def read_sentences(
 
 
 def _sentence(rows: Block, source: Source, layout: TokenColumns, labelled: bool) -> Tagged:
-    names = layout.names
     for number, cells in rows:
-        if len(cells) != len(names):
-            found, expected = f"a row of {len(cells)} columns", f"{len(names)}: {' '.join(names)}"
-            raise source.error("HW250", found, number, expected=expected)
-        if not cells[layout.token]:
-            raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
-        if labelled and layout.tag is not None and not cells[layout.tag]:
-            found = f"the token {cells[layout.token]!r} has no tag"
-            advice = "write a tag, 'O' for a token outside all entities"
-            raise source.error("HW251", found, number, advice=advice)
+        check_cells(cells, layout, source, number, labelled=labelled)
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = () if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag]
-    others = {names[i]: columns[i] for i in layout.others}
+    others = {layout.names[i]: columns[i] for i in layout.others}
     return Tagged(columns[layout.token], tags, rows[0][0], columns=others)
