@@ -14,7 +14,9 @@ def test_numbers(label, number):
     assert number_of(label) == number
 
 
-@pytest.mark.parametrize("label", [None, "", "good", "3,5", "nan", "inf", "-Infinity", "1e999", "1_000"])
+@pytest.mark.parametrize(
+    "label", [None, "", "good", "3,5", "nan", "inf", "-Infinity", "1e999", "1_000", "1e200"]
+)
 def test_no_numbers(label):
     assert number_of(label) is None
 

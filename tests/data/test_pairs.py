@@ -122,6 +122,7 @@ def test_chosen_columns(write):
             ("HW121", 2, None),
         ),
         ("a.txt", "__label__a some text\n__label__b other\n", {}, ("HW130", None, None)),
+        ("a.txt", "some text\nand other\n", {}, ("HW130", None, None)),
         ("a.csv", "\n\n", {}, ("HW103", None, None)),
         ("a.csv", "", {}, ("HW103", None, None)),
     ],

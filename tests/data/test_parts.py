@@ -139,6 +139,22 @@ def test_notes_name_the_part_where_there_are_several(files):
     assert any(note.startswith("test: columns guessed") for note in notes)
 
 
+def test_many_whole_numbers_as_labels_are_told(tmp_path):
+    """They are classes, as intents that are numbered are, or numbers of which each is taken for a class."""
+    path = tmp_path / "numbered.csv"
+    for classes, said in ((20, False), (21, True)):
+        path.write_text("text,score\n" + "".join(f"w{n},{n % classes}\n" for n in range(200)))
+        notes = read_parts(KINDS["classify"], str(path)).notes
+        told = "21 numbers are the labels, each a class of its own (--task regress learns how much)"
+        assert (told in notes) is said
+
+
+def test_empty_texts_are_told(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("text,label\n" + "".join(f"{'ab ' * (n % 5)},{n % 2}\n" for n in range(50)))
+    assert "empty texts, which are kept: 10" in read_parts(KINDS["classify"], str(path)).notes
+
+
 def test_a_label_that_training_does_not_have(tmp_path, files):
     (tmp_path / "other.csv").write_text("text,labels\nw1,a\nw2,zzz\n")
     for task in ("classify", "multi-label"):

@@ -165,6 +165,7 @@ def test_a_table_of_one_column_is_one_of_texts():
         (["good", "bad"], [0.5, 0.7], ValueError, "Unknown label type: continuous"),
         (["good", "bad"], ["good", float("nan")], ValueError, r"y\[1\] is nan; expected a label"),
         (["good", "bad"], ["one", "one"], ValueError, r"only one class, \['one'\]"),
+        ([], [], ValueError, "y has no label; a classifier needs two or more"),
         (["good", "bad"], ["one", "two"], HeadwiseError, "HW141"),
     ],
 )
@@ -176,6 +177,8 @@ def test_what_cannot_be_fitted(texts, labels, error, message):
 def test_wrong_settings_are_named():
     with pytest.raises(HeadwiseError, match="did you mean 'epochs'"):
         tiny(recipe={"train": {"epoch": 3}}).fit(X, Y)
+    with pytest.raises(HeadwiseError, match="epochs: expected a whole number, got '3'"):
+        tiny(epochs="3").fit(X, Y)
     with pytest.raises(HeadwiseError, match="unknown encoder 'lstm'"):
         tiny(encoder="lstm", recipe=None).fit(X, Y)
 

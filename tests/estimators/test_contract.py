@@ -153,6 +153,14 @@ def test_one_text_is_no_list_of_texts(row, fitted):
         fitted.predict("a text")
 
 
+def test_a_mapping_is_no_list_of_items(row, fitted):
+    """Its keys would be read as the texts."""
+    with pytest.raises(TypeError, match=r"X is a dict of 'text', 'label'; give a list of .*X\['text'\]"):
+        fitted.predict({"text": list(row.X), "label": list(row.y)})
+    with pytest.raises(TypeError, match=r"X\[0\] is {'a': 'b', 'c': 'd'}; expected"):
+        fitted.predict([{"a": "b", "c": "d"}])
+
+
 LABELS = {
     "int": [3, 11],
     "bool": [False, True],
@@ -194,6 +202,7 @@ def test_labels_of_every_type(task, labels, tiny, tmp_path):
         (["yes", None], ValueError, r"y\[1\] is None; expected a label"),
         ([1.0, float("nan")], ValueError, r"y\[1\] is nan; expected a label"),
         (np.array(["yes", 1], dtype=object), TypeError, "labels of several types, int, str"),
+        (["yes", 1], TypeError, "labels of several types, int, str"),
     ],
 )
 def test_labels_that_are_none(task, labels, error, message, tiny):

@@ -3,7 +3,6 @@
 Code: HW287 a score is not a number.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -12,6 +11,7 @@ import numpy as np
 from headwise.data.errors import DataError
 
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+LARGEST = 1e100  # beyond it sums of squares are no numbers
 MOST_CLASSES = 20  # different whole numbers that may still be names of classes
 
 
@@ -35,7 +35,7 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
             raise DataError(
                 "HW287",
                 f"the label {(label or '')[:40]!r}",
-                expected="a number",
+                expected="a number (to 1e100)",
                 advice=advice or "name another column with --label-column, or choose another --task",
                 path=path,
                 line=lines[place],
@@ -45,12 +45,12 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
 
 
 def number_of(label: str | None) -> float | None:
-    """A label as a finite number; None if it is none."""
+    """A label as a finite number whose square is one too; None if it is none."""
     try:
         value = float(label or "")
     except ValueError:
         return None
-    return value if math.isfinite(value) and "_" not in (label or "") else None
+    return value if abs(value) <= LARGEST and "_" not in (label or "") else None
 
 
 def pointed(label: str) -> str | None:

@@ -100,7 +100,7 @@ def open_pairs(
     Raises:
         DataError: It cannot be read, or has no records.
     """
-    form, lines = find_format(source, labelled=True)
+    form, lines = find_format(source, labelled=False)
     if form == "label-text":
         head, lines = look_ahead(lines)
         if all("\t" in text for _, text in head if text.strip()):

@@ -1,6 +1,5 @@
 """What all estimators share: parameters, fitting that leaves nothing behind, and model folders."""
 
-import operator
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -175,7 +174,8 @@ class TextEstimator(BaseEstimator):
         own: dict[str, Any] = {"split": {"seed": seed}, "train": {"seed": seed}}
         own["model"] = {"task": self.TASK}
         if self.epochs is not None:
-            own["train"]["epochs"] = operator.index(self.epochs)
+            whole = isinstance(self.epochs, Integral)
+            own["train"]["epochs"] = int(self.epochs) if whole else self.epochs
         if self.encoder is not None:
             own["encoder"] = {"name": self.encoder}
         if self.vectors is not None:
@@ -194,14 +194,27 @@ def training_folder() -> Iterator[Path]:
         raise KeyboardInterrupt from None
 
 
+def check_listed(X: Any, items: str) -> None:
+    """Whether X can be a list of items: a text would be read as its letters, a dictionary as its keys.
+
+    Raises:
+        TypeError: It is one text, or a mapping.
+    """
+    if isinstance(X, str):
+        raise TypeError(f"X is one text; give a list of {items}")
+    if isinstance(X, Mapping):
+        keys = list(X)
+        found, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
+        raise TypeError(f"X is a {type(X).__name__} of {found}; give a list of {items}{column}")
+
+
 def texts_of(X: Any) -> list[str]:
     """A column of texts as a list of plain strings.
 
     Raises:
         TypeError, ValueError: It is something else.
     """
-    if isinstance(X, str):
-        raise TypeError("X is one text; give a list of texts")
+    check_listed(X, "texts")
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:  # a DataFrame, or what resampling makes of a list
         X = np.asarray(X, dtype=object)[:, 0]
     if getattr(X, "ndim", 1) != 1:

@@ -47,7 +47,8 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         """Train on labelled items, and be fitted."""
         items, labels = answered
         if len(labels) < 2:
-            raise ValueError(f"y has only one class, {labels.tolist()}; a classifier needs two or more")
+            only = f"only one class, {labels.tolist()}" if len(labels) else "no label"
+            raise ValueError(f"y has {only}; a classifier needs two or more")
         held, others = dev or (None, labels)
         if len(unseen := np.setdiff1d(others, labels)):
             raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
@@ -73,8 +74,8 @@ def check_labels(y: Any) -> np.ndarray:
     for place, label in enumerate(given):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
-    if targets.dtype == object and not all(isinstance(label, str) for label in targets):
-        kinds = sorted({type(label).__name__ for label in targets})
+    if targets.dtype.kind in "OU" and not all(isinstance(label, str) for label in given):
+        kinds = sorted({type(label).__name__ for label in given})
         if len(kinds) > 1:
             raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
         targets = np.array(targets.tolist())

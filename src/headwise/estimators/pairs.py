@@ -1,13 +1,14 @@
 """PairClassifier, PairRegressor: what holds between two texts, or how much, as scikit-learn estimators."""
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
+from headwise.estimators.base import check_listed
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -88,12 +89,11 @@ class PairRegressor(NumberEstimator):
 
 
 def _pairs(X: Any) -> list[Pair]:
-    if isinstance(X, str):
-        raise TypeError("X is one text; give a list of pairs of texts")
+    check_listed(X, "pairs of texts")
     rows: list[Any] = list(X.itertuples(index=False, name=None) if hasattr(X, "itertuples") else X)
     for place, row in enumerate(rows):
         if (
-            isinstance(row, str)
+            isinstance(row, str | Mapping)
             or not hasattr(row, "__len__")
             or len(row) != 2
             or not all(isinstance(text, str) for text in row)

@@ -1,6 +1,6 @@
 """TextTagger: a tag for each word as an estimator, `TextTagger().fit(sentences, tags)`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator
+from headwise.estimators.base import TextEstimator, check_listed
 from headwise.models.tag_model import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -75,8 +75,7 @@ class TextTagger(TextEstimator):
 
 
 def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
-    if isinstance(X, str):
-        raise TypeError("X is one text; give a list of lists of words")
+    check_listed(X, "lists of words")
     words = [_row("X", place, row) for place, row in enumerate(X)]
     if y is None:
         return [Tagged(own, ()) for own in words]
@@ -90,7 +89,7 @@ def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
     if (
-        isinstance(row, str)
+        isinstance(row, str | Mapping)
         or not hasattr(row, "__len__")
         or not all(isinstance(item, str) for item in row)
     ):

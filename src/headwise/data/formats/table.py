@@ -44,7 +44,7 @@ def _check_header(names: list[str], rows: bool, line: int, source: Source) -> No
             "HW112",
             f"two columns named {twice!r} (the second is column {column})",
             line,
-            advice="rename one, or give --no-header and choose columns by number",
+            advice="rename one",
         )
     if not rows:
         advice = "if this row is data give --no-header"

@@ -22,7 +22,7 @@ from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import LISTS, choose_label_set_columns, separator_of
 from headwise.data.names import LABEL_NAMES, names_pairs, rank
 from headwise.data.nouns import TEXTS, Nouns
-from headwise.data.numbers import look_measured
+from headwise.data.numbers import look_like_scores, look_measured
 from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
 from headwise.data.read import open_records, read_examples, read_rows
 from headwise.data.rows import Rows
@@ -69,6 +69,17 @@ class TextKind(Kind[Example]):
 
     def key(self, item: Example) -> str:
         return item.text
+
+    def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
+        empty = sum(not item.text.strip() for part in parts.values() for item in part)
+        told = [f"empty texts, which are kept: {empty:,}"] if empty else []
+        labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
+        if isinstance(self.answer, Label) and look_like_scores(labels):
+            told.append(
+                f"{len(labels)} numbers are the labels, each a class of its own (--task regress learns how "
+                "much)"
+            )
+        return tuple(told)
 
     def fields(self, item: Example) -> Iterable[str | None]:
         answer = json.dumps(sorted(item.labels)) if self.sets else item.label
