@@ -64,9 +64,9 @@ def suggest(
     if output is not None:
         check_output_file(output, file, resume=False, overwrite=overwrite)
     keep_freed_memory()
-    label = given(read).get("label_column", "label")
-    how = {"label": label, "pipeline": pipeline, "device": device, "reading": given(read)}
+    how = {"pipeline": pipeline, "device": device, "reading": given(read)}
     found = suggest_file(model, file, count, **how, listener=Terminal())
+    label = found[0].column if found else "label"
     with open_output(output) as target:
         target.write(_written(found, form, label).encode("utf-8", "surrogatepass"))
     if output is not None:

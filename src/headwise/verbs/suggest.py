@@ -7,6 +7,7 @@ from typing import Any
 
 from headwise.data.duplicates import normal_text
 from headwise.data.formats.jsonl import as_text
+from headwise.data.names import LABEL_NAMES, surest
 from headwise.data.overlap import remembered
 from headwise.data.rows import Row
 from headwise.errors import ConfigError
@@ -27,11 +28,13 @@ class Suggestion:
         row: Its record in the file.
         guess: What the model says of it.
         doubt: How little the model knows, from 0 to 1.
+        column: Where its label belongs.
     """
 
     row: Row[Any]
     guess: str
     doubt: float
+    column: str = "label"
 
 
 def suggest_file(
@@ -39,7 +42,6 @@ def suggest_file(
     file: Path | str,
     count: int = 100,
     *,
-    label: str = "label",
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -54,10 +56,11 @@ def suggest_file(
         folder: The model's folder.
         file: Texts (or pairs) without labels; "-" is standard input.
         count: How many to give.
-        label: The column of labels: texts that have one are passed over.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
+        reading: How the file is read, where that is not to be guessed. Texts that have a label in its
+            `label_column` are passed over; by default that is a column which is called as such columns are,
+            else `label`, which may be a new one.
         listener: Is told what happens.
 
     Raises:
@@ -68,11 +71,19 @@ def suggest_file(
     model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
     task.doubts(model, [])  # refuses such a model before its file is read
     kind, every = task.kind_for(model.config), list(rows)
+    names = list(every[0].fields) if every else []
+    asked = (reading or {}).get("label_column")
+    column = asked or "label"
+    if asked is None and (usual := surest(names, LABEL_NAMES)) is not None:
+        column = names[usual]
+        listener.note(f"labels are in the column {column!r} - override with --label-column")
+    elif column.isdecimal() and 1 <= int(column) <= len(names):
+        column = names[int(column) - 1]
     seen = remembered(kind, read_info(Path(folder))["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}
     for row, known in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))
-        if key and not known and not as_text(row.fields.get(label)).strip():
+        if key and not known and not as_text(row.fields.get(column)).strip():
             left.setdefault(key, row)
     if len(left) < len(every):
         listener.note(
@@ -83,7 +94,7 @@ def suggest_file(
     guesses, doubt = task.doubts(model, items)
     found = most_useful(doubt, _vectors(model, kind, items), count) if items else []
     chosen = list(left.values())
-    return [Suggestion(chosen[n], guesses[n], float(doubt[n])) for n in found]
+    return [Suggestion(chosen[n], guesses[n], float(doubt[n]), column) for n in found]
 
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:

@@ -125,6 +125,18 @@ def test_suggestions(call, own, tmp_path):
     assert (code, len(out.splitlines())) == (0, 1)  # all are known
 
 
+def test_labels_are_looked_for_where_they_usually_stand(call, trained_of, tmp_path):
+    """A part of the texts has a label, in a column that is called as such columns are."""
+    path = tmp_path / "some.csv"
+    path.write_text("intent,message\n,sunny and warm\n" + "".join(f"yes,rain {n} w\n" for n in range(9)))
+    code, out, err = call("suggest", trained_of("classify").model, path)
+    assert (code, out.splitlines()[0], len(out.splitlines())) == (0, "intent,message,guess", 2), err
+    assert "labels are in the column 'intent' - override with --label-column" in err
+    assert "9 of 10 texts have a label" in err
+    code, out, _ = call("suggest", trained_of("classify").model, path, "--label-column", "label")
+    assert (code, out.splitlines()[0], len(out.splitlines())) == (0, "intent,message,label,guess", 11)
+
+
 @pytest.mark.parametrize(("silent", "title"), [("tag", "a tagger"), ("regress", "a regressor of texts")])
 def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, silent, title):
     path = tmp_path / "texts.csv"
