@@ -1,6 +1,7 @@
 """Choose the column of the texts and the column of the labels, and say why."""
 
 import difflib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,7 +104,7 @@ def choose_columns(
     if guessed:
         note = f"columns guessed: {', '.join(guessed)}"
         source.notes.append(note + " - override with --text-column/--label-column")
-    unused = [c.name for c in columns if c not in (text, label) and c.words >= 3]
+    unused = [c.name for c in columns if c not in (text, label) and c.strings and c.words >= 3]
     if unused:
         source.notes.append(f"columns of text that are not used: {', '.join(map(repr, unused))}")
     return Columns(text.name, label.name if label else None)
@@ -234,6 +235,11 @@ def unsure(
     for number, column in enumerate(columns, start=1):
         some = [_short(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(some)}")
+    for column in columns:
+        inner = (
+            json.loads(column.values[0]) if column.values[0].startswith("{") and not column.strings else {}
+        )
+        shown += [f"\n  {column.name}.{key}: {_short(as_text(own))}" for key, own in inner.items()]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
 

@@ -46,7 +46,7 @@ def read_pairs(
     Raises:
         DataError: HW101 to HW121, HW130, HW285.
     """
-    source = Source(fspath(path), options.reading(), on_error)
+    source = _source(fspath(path), options, on_error)
     form, columns, records = open_pairs(source, options, labelled=True, numbers=numbers)
     pairs, empty, skipped = [], 0, 0
     for record in records:
@@ -74,7 +74,12 @@ def read_pair_rows(
     Raises:
         DataError: As `read_pairs`, at once or while iterating.
     """
-    return rows_of(Source(fspath(path), options.reading(), on_error), options)
+    return rows_of(_source(fspath(path), options, on_error), options)
+
+
+def _source(path: str, options: PairOptions, on_error: OnError) -> Source:
+    columns = (options.first_column, options.second_column)
+    return Source(path, options.reading(), on_error, columns=columns)
 
 
 def rows_of(source: Source, options: PairOptions) -> Rows[Pair]:
@@ -146,7 +151,7 @@ def read_aligned_pairs(
         DataError: HW101 to HW106, HW120, HW286 (always raised).
     """
     paths = [fspath(path) for path in (first, second, labels) if path is not None]
-    source = Source(paths[-1], options.reading(), on_error)
+    source = _source(paths[-1], options, on_error)
     files = [without_returns(lines_of(p, options.encoding, options.encoding_errors)) for p in paths]
     pairs, empty, skipped = [], 0, 0
     for number, (one, other, *gold) in enumerate(_aligned(files, paths), start=1):

@@ -44,6 +44,14 @@ class Source:
     """What looks like a mistake but can be used."""
     head: Sequence[Line] | None = None
     """The first lines, where they are all that is to be looked at."""
+    columns: tuple[str | None, ...] = ()
+    """Columns that are asked for beside those of the options."""
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns that are asked for by name or number."""
+        named = (self.options.text_column, self.options.label_column, *self.columns)
+        return [name for name in named if name]
 
     def open(self) -> Iterator[Line]:
         """The file's lines; of a folder its texts, see `headwise.data.folders`.

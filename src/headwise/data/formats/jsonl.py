@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
 from headwise.data.files import Line
+from headwise.data.formats import label_studio
 from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many
 from headwise.data.formats.shares import most
 from headwise.data.source import Record, Source, look_ahead
 
 _ARRAY = re.compile(r"\[\s*(\{|$)")
 _BETWEEN = re.compile(r"[\s,]*")
+_NOTHING = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -21,7 +23,32 @@ def recognise(texts: Sequence[str]) -> bool:
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record an object; its values are left as JSON gives them, but for NaN, which is null."""
+    """One record an object; its values are left as JSON gives them, but for NaN, which is null.
+
+    A column that is asked for as `data.text` is the field `text` of an object `data`; of a list a number
+    from 0 names the element. Tasks of Label Studio are read as `headwise.data.formats.label_studio` says.
+    """
+    inner = [name for name in source.asked if "." in name]
+    for record in label_studio.flat(_objects(lines, source), source):
+        for name in inner:
+            if name not in record.fields and (value := _reach(record.fields, name)) is not _NOTHING:
+                record.fields[name] = value
+        yield record
+
+
+def _reach(fields: object, name: str) -> object:
+    """What a name with points leads to."""
+    for step in name.split("."):
+        if isinstance(fields, list) and step.isdecimal() and int(step) < len(fields):
+            fields = fields[int(step)]
+        elif isinstance(fields, dict) and step in fields:
+            fields = fields[step]
+        else:
+            return _NOTHING
+    return fields
+
+
+def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
     head, lines = look_ahead(lines, count=100)
     if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
         lines = _elements(dropwhile(lambda line: not line[1].strip(), lines), source)
@@ -125,5 +152,8 @@ def _advice(text: str) -> str:
     if text.lstrip().startswith("["):
         return "write one object a line, or one array of objects"
     if text.strip() == "{":
-        return "put every object on one line, for example with: jq -c . file.json"
+        return (
+            "put every object on one line, for example with: jq -c . file.json (of a list in it: jq -c "
+            "'.NAME[]' file.json)"
+        )
     return ""

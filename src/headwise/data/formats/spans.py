@@ -26,7 +26,7 @@ from headwise.data.source import Source
 SPAN_NAMES = ("spans", "entities", "label", "labels", "annotations", "ner")
 """Usual names of the field, the surest first."""
 
-_FIELDS = (("start", "start_offset"), ("end", "end_offset"), ("label", "type"))
+_FIELDS = (("start", "start_offset"), ("end", "end_offset"), ("label", "type", "labels"))
 _EXPECTED = 'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type'
 
 Cut = Callable[[str], Sequence[tuple[int, int]]]
@@ -71,6 +71,8 @@ def _span(given: object) -> Span | None:
     if not isinstance(given, list) or len(given) != 3:
         return None
     start, end, kind = given
+    if isinstance(kind, list) and len(kind) == 1:
+        kind = kind[0]
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
     return Span(start, end, kind.strip())

@@ -1,0 +1,109 @@
+"""Label Studio's export: tasks become objects with their data and their answers."""
+
+import json
+
+import pytest
+
+from headwise.data.formats.jsonl import read_records
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.read import read_examples, read_rows
+from headwise.data.source import Source
+from headwise.data.tagged import read_tagged
+
+
+def chosen(*names, control="sentiment"):
+    return {"from_name": control, "to_name": "text", "type": "choices", "value": {"choices": [*names]}}
+
+
+def span(start, end, *names):
+    value = {"start": start, "end": end, "text": "", "labels": [*names]}
+    return {"from_name": "label", "to_name": "text", "type": "labels", "value": value}
+
+
+def task(number, text, *annotations, **said):
+    done = [{"id": 9, "was_cancelled": False, "result": own, **said} for own in annotations]
+    return {"id": number, "annotations": done, "predictions": [], "data": {"text": text}, "meta": {}}
+
+
+def records(*tasks):
+    source = Source("a.json")
+    lines = enumerate(json.dumps(tasks, indent=1).split("\n"), start=1)
+    return [record.fields for record in read_records(lines, source)], source.notes
+
+
+def test_choices_are_labels(write):
+    tasks = [task(n, f"a text of {n}", [chosen(("good", "bad")[n % 2])]) for n in range(6)]
+    path = write("export.json", json.dumps(tasks))
+    data = read_examples(path)
+    assert [(own.text, own.label) for own in data.items[:2]] == [
+        ("a text of 0", "good"),
+        ("a text of 1", "bad"),
+    ]
+    assert "Label Studio's export, read by task; what was annotated: 'sentiment'" in data.notes
+    assert infer_task(path, {})[0] == "classify"
+    assert next(row.fields for row in read_rows(path)) == {
+        "id": 0,
+        "text": "a text of 0",
+        "sentiment": "good",
+    }
+
+
+def test_any_number_of_choices_are_label_sets(write):
+    said = (["a", "b"], ["b"], [])
+    tasks = [task(n, f"a text of {n}", [chosen(*said[n % 3], control="topic")]) for n in range(9)]
+    path = write("export.json", json.dumps(tasks))
+    assert infer_task(path, {})[0] == "multi-label"
+    kind = KINDS["multi-label"]
+    assert [own.labels for own in kind.read(path, kind.options()).items[:3]] == [("a", "b"), ("b",), ()]
+
+
+def test_labelled_spans_are_tags(write):
+    tasks = [task(1, "Tom ran to Rome", [span(0, 3, "PER"), span(11, 15, "LOC")]), task(2, "no one", [])]
+    path = write("export.json", json.dumps(tasks))
+    assert infer_task(path, {}) == ("tag", "spans of characters in 'label'")
+    found = read_tagged(path).items
+    assert [own.tags for own in found] == [("B-PER", "O", "O", "B-LOC"), ("O", "O")]
+
+
+def test_the_smaller_export_has_spans_too(write):
+    rows = [
+        {"id": n, "text": "Tom ran", "label": [{"start": 0, "end": 3, "labels": ["PER"]}]} for n in (1, 2)
+    ]
+    assert read_tagged(write("min.json", json.dumps(rows))).items[0].tags == ("B-PER", "O")
+
+
+def test_which_annotation_counts():
+    given_up = task(1, "a", [chosen("x")], was_cancelled=True)
+    true = task(2, "b", [chosen("x")], [chosen("y")])
+    true["annotations"][1]["ground_truth"] = True
+    none, same = task(3, "c"), task(4, "d", [chosen("z")], [chosen("z")])
+    found, notes = records(given_up, true, none, same)
+    assert [own["sentiment"] for own in found] == [None, "y", None, "z"]
+    assert notes[-1] == "tasks whose annotations differ, of which the first is read: 1"
+
+
+def test_a_field_that_is_called_like_the_answer_moves():
+    own = task(1, "a", [chosen("x")])
+    own["data"]["sentiment"] = "guessed"
+    (found,), _ = records(own)
+    assert found == {"id": 1, "text": "a", "data.sentiment": "guessed", "sentiment": "x"}
+
+
+def test_ratings_are_numbers():
+    rated = {"from_name": "score", "type": "rating", "value": {"rating": 4}}
+    (found,), _ = records(task(1, "a", [rated]))
+    assert found["score"] == 4
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"id": 1, "data": None, "annotations": None},
+        {"data": {"text": "a"}, "annotations": [1, {"result": 3}, {"result": [1, {"value": 2}]}]},
+        {"data": {"text": "a"}, "annotations": [{"result": [{"value": {"choices": "x"}}]}]},
+        {"text": "b"},
+    ],
+)
+def test_what_is_no_task_is_left_to_the_reader(bad):
+    assert len(records(task(1, "a", [chosen("x")]), bad)[0]) == 2
+    assert len(records(bad, task(1, "a", [chosen("x")]))[0]) == 2

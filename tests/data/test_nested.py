@@ -1,0 +1,59 @@
+"""Fields of objects in JSON, asked for by names with points."""
+
+import json
+
+import pytest
+
+from headwise.data.errors import DataError
+from headwise.data.options import ReadOptions
+from headwise.data.pair import PairOptions
+from headwise.data.pairs import read_pairs
+from headwise.data.read import read_examples, read_rows
+
+ROWS = [
+    {"id": n, "data": {"text": f"a text of {n}", "said": [{"by": "x", "is": "ab"[n % 2]}]}}
+    for n in range(4)
+]
+INNER = ReadOptions(text_column="data.text", label_column="data.said.0.is")
+
+
+@pytest.fixture
+def path(write):
+    return write("a.jsonl", "\n".join(map(json.dumps, ROWS)))
+
+
+def test_names_with_points_lead_into_objects_and_lists(path):
+    assert not any("not used" in note for note in read_examples(path, INNER).notes)
+    assert [(own.text, own.label) for own in read_examples(path, INNER).items[:2]] == [
+        ("a text of 0", "a"),
+        ("a text of 1", "b"),
+    ]
+    first = next(iter(read_rows(path, INNER)))
+    assert first.fields == {**ROWS[0], "data.text": "a text of 0", "data.said.0.is": "a"}
+
+
+def test_a_field_of_that_name_goes_first(write):
+    path = write("a.jsonl", '{"data.text": "b c", "data": {"text": "d e"}, "label": "x"}')
+    (own,) = read_examples(path, ReadOptions(text_column="data.text")).items
+    assert own.text == "b c"
+
+
+def test_pairs_too(write):
+    rows = [{"q": {"first": "a b", "second": "c d"}, "same": "yes"}] * 2
+    options = PairOptions(first_column="q.first", second_column="q.second", label_column="same")
+    assert read_pairs(write("a.jsonl", "\n".join(map(json.dumps, rows))), options).items[0].second == "c d"
+
+
+def test_what_is_not_there_is_told(path, fails):
+    with pytest.raises(DataError, match=r"no column 'data\.txt'") as raised:
+        read_examples(path, ReadOptions(text_column="data.txt", label_column="id"))
+    assert raised.value.code == "HW111"
+    with open(path, "a") as file:
+        file.write('\n{"id": 5, "data": {}}')
+    assert fails(lambda: read_examples(path, INNER).items) == ("HW117", 5, None)
+
+
+def test_who_cannot_guess_lists_what_is_in_objects(path):
+    with pytest.raises(DataError, match=r"\n  data\.text: 'a text of 0'\n  data\.said: '\[") as raised:
+        read_examples(path)
+    assert raised.value.code == "HW131"
