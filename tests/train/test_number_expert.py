@@ -18,13 +18,22 @@ SMALL = {
 }
 
 
-def test_weights_are_those_of_least_squares():
+def test_weights_are_near_those_of_least_squares():
     random = np.random.default_rng(0)
     encoder, expert = random.normal(size=(2, 5_000))
     wanted = 0.7 * encoder + 0.2 * expert + 0.1 * random.normal(size=5_000)
     found = fit_weights(encoder, expert, wanted)
     assert (found.encoder, found.expert) == pytest.approx((0.7, 0.2), abs=0.01)
     assert found.share == pytest.approx(0.2 / 0.9, abs=0.02)
+
+
+def test_one_text_that_both_are_far_off_does_not_decide():
+    random = np.random.default_rng(0)
+    encoder, expert = random.normal(size=(2, 400))
+    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=400)
+    encoder[0], expert[0], wanted[0] = 5.0, 5.0, 40.0
+    found = fit_weights(encoder, expert, wanted)
+    assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
 
 
 def test_texts_that_do_not_count_are_as_if_they_were_not_there():
