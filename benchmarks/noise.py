@@ -1,30 +1,38 @@
 """How many wrong labels `headwise noise` finds: 5, 10 and 20 % of the training labels are flipped.
 
     python benchmarks/noise.py helpdesk/0 emotion banking77
+    python benchmarks/noise.py wnut17 conll2003         # spans get another type, or none
 
 Of each set: precision among the first k suspects, k the number that were flipped, and of all suspects, with
 their recall; the same of cleanlab on TF-IDF and logistic regression (`pip install cleanlab`), its usual
 recipe; and the accuracy on the test texts of our linear model trained on the noisy labels, without the
 suspects of either, with ours counting as much as their label is probable (`train --weight`), and on the
-true labels. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+true labels. Of tagged sentences the precision and recall alone. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
 
 import json
+import random
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from default_sets import load
 from headwise.data.labels import label_names
+from headwise.data.tagged import read_tagged
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
+from headwise.scores.schemes import read_spans, write_tags
 from headwise.verbs.noise import held_out
+from headwise.verbs.tag_noise import suspect_tags
+from runs import DATA
 
 SHARES = (0.05, 0.1, 0.2)
+TAGGED = {"wnut17": "wnut17/wnut17train.conll.gz", "conll2003": "conll2003/eng.train.gz"}
 
 
 def cleanlab_suspects(texts: list[str], targets: np.ndarray) -> np.ndarray:
@@ -68,8 +76,45 @@ def accuracy(
     return float((found.scores(list(data.test.items), dense[1]).argmax(axis=1) == truth).mean())
 
 
+def tagged(name: str, share: float) -> dict[str, float]:
+    """The same of the spans of a file of tagged sentences, which get another type, or none."""
+    data, chance = read_tagged(DATA / TAGGED[name]), random.Random(0)
+    types, items = sorted(data.entities), []
+    flipped: set[tuple[int, int]] = set()  # of an item and a word, by span
+    spans: list[set[tuple[int, int]]] = []
+    for number, own in enumerate(data.items):
+        found = []
+        for span in read_spans(own.tags):
+            kind: str | None = span.type
+            if chance.random() < share:
+                kind = chance.choice([None, *(other for other in types if other != kind)])
+                spans.append({(number, word) for word in range(span.start, span.end)})
+                flipped |= spans[-1]
+            found += [span._replace(type=kind)] if kind else []
+        items.append(replace(own, tags=tuple(write_tags(found, len(own.tokens), "iob2"))))
+    listed = suspect_tags(data.with_items(items))
+    where = {own.line: number for number, own in enumerate(items)}
+    touched = []
+    for own in listed:
+        first = int(own.place.rpartition(":")[2]) - own.line
+        words = range(first, first + len(own.words.split()))
+        touched.append({(where[own.line], word) for word in words} & flipped)
+    reached = set().union(*touched)
+    return {
+        "at_k": sum(map(bool, touched[: len(spans)])) / len(spans),
+        "precision": sum(map(bool, touched)) / max(len(touched), 1),
+        "recall": sum(not own.isdisjoint(reached) for own in spans) / len(spans),
+        "suspects": len(listed),
+        "flipped": len(spans),
+    }
+
+
 def main() -> None:
     for name in sys.argv[1:]:
+        if name in TAGGED:
+            for share in SHARES:
+                print(json.dumps({"set": name, "share": share, **tagged(name, share)}), flush=True)
+            continue
         data = load(name)
         names = label_names(data.train.labels)
         true = np.array([names.index(label) for label in data.train.labels])

@@ -70,6 +70,27 @@ def test_suspects_are_not_trained_on(run, tmp_path):
     assert (code, "HW127" in err) == (2, True)
 
 
+def test_words_with_wrong_tags_are_listed_and_their_sentences_left_out(run, tmp_path):
+    rows = [("Tom", "PER"), ("saw", "O"), ("Rome", "LOC"), (".", "O")]
+    lines = [f"{word}\t{'B-' * (tag != 'O')}{tag}" for word, tag in rows]
+    sentences = ["\n".join([*lines[:3], f"n{n}\tO"]) for n in range(60)]
+    sentences[7] = sentences[7].replace("B-LOC", "B-PER")
+    (tmp_path / "t.conll").write_text("\n\n".join(sentences) + "\n")
+    code, out, err = run("noise", "t.conll", "--output", "suspects.csv")
+    assert (code, "a file of tagged sentences" in err, "Rome in: Tom saw" in out) == (0, True, True)
+    assert "1 tag is likely to be wrong" in out
+    with (tmp_path / "suspects.csv").open(newline="") as file:
+        (found,) = csv.DictReader(file)
+    assert (found["line"], found["words"], found["place"]) == ("36", "Rome", "t.conll:38")
+    assert (found["label"], found["suggested"]) == ("B-PER", "B-LOC")
+    small = "--base none --encoder.layers 1 --encoder.width 8 --encoder.heads 2 --epochs 1"
+    code, _, err = run("train", "t.conll", "--output", "m", "--drop", "suspects.csv", *small.split())
+    assert (code, "sentences of suspects.csv are left out" in err) == (0, True), err
+    (tmp_path / "few.conll").write_text("\n\n".join(sentences[:9]) + "\n")
+    code, _, err = run("noise", "few.conll")
+    assert (code, "20 or more sentences" in " ".join(err.split())) == (2, True)
+
+
 def test_json_is_json_where_standard_output_has_few_letters(monkeypatch):
     found = [Suspect(2, "caf\u00e9", "th\u00e9", 0.1, 0.9, "\U0001f600")]
     monkeypatch.setattr("headwise.verbs.noise.noise_file", lambda *_, **__: found)

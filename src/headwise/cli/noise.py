@@ -43,7 +43,7 @@ def noise(
     says which labels do not fit. Nothing is changed: look at the first ones, and correct the file.
 
     Args:
-        file: Texts with one label each, compressed or not; "-" is standard input.
+        file: Texts with one label each, or tagged sentences, compressed or not; "-" is standard input.
         output: A csv file for all suspects, with their lines in the file.
         overwrite: Replace an output that exists.
         show: How many to show.
@@ -62,7 +62,8 @@ def noise(
     found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
     if output is not None:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *map(astuple, found)])
+        names = (*_COLUMNS, "words", "place") if found and hasattr(found[0], "words") else _COLUMNS
+        csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, found)])
         with telling_failures(output):
             output.write_text(text.getvalue(), encoding="utf-8", errors="replace")
         note(f"{len(found):,} suspects are in {output}")
@@ -75,11 +76,14 @@ def noise(
     for own in found[: max(show, 0)]:
         twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
-        names, text = (visible(own.label), visible(own.suggested)), visible(excerpt(own.text, _EXCERPT))
-        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], text + twin)
+        names, shown = (visible(own.label), visible(own.suggested)), excerpt(own.text, _EXCERPT)
+        if words := getattr(own, "words", ""):
+            shown = f"{excerpt(words, _EXCERPT)} in: {shown}"
+        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
     console().print(table)
     surer = sum(own.probability > own.given_probability for own in found)
-    are = "label is" if len(found) == 1 else "labels are"
+    what = "tag" if found and hasattr(found[0], "words") else "label"
+    are = f"{what} is" if len(found) == 1 else f"{what}s are"
     of_these = (
         f"; in {surer:,} of these places another is the more probable one" if surer < len(found) else ""
     )

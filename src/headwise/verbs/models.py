@@ -136,6 +136,25 @@ def read_labelled(
     return data, names
 
 
+def read_tagged_file(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Listener
+) -> Any | None:
+    """A file of tagged sentences, likewise; None if it is none."""
+    kind, given = KINDS["tag"], dict(reading or {})
+    task, why = infer_task(file, given)
+    if task != "tag":
+        return None
+    listener.note(f"a file of tagged sentences ({why})")
+    data = kind.read(file, from_dict(kind.options, given))
+    listener.notes(data.notes)
+    if len(data.items) < least or len(data.labels) < 2:
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
+            "more sentences with two or more tags"
+        )
+    return data
+
+
 def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
     """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
     is `auto`, `none`, or what `--base` takes."""

@@ -1,7 +1,6 @@
 """Which labels of a file are likely to be wrong, by a linear model that was trained without the text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,41 +13,21 @@ from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import base_vectors, read_labelled
+from headwise.verbs.models import base_vectors, read_labelled, read_tagged_file
+from headwise.verbs.suspect import Suspect
+from headwise.verbs.tag_noise import suspect_tags
 
 LEAST_TEXTS = 20
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A text whose label is likely to be wrong.
-
-    Attributes:
-        line: Of the file.
-        label: As given.
-        suggested: The most probable other label.
-        given_probability: Of the given label.
-        probability: Of the suggested one.
-        text: As it stands in the file.
-        twin: The line of the same or nearly the same text with another label; 0 where there is none.
-    """
-
-    line: int
-    label: str
-    suggested: str
-    given_probability: float
-    probability: float
-    text: str
-    twin: int = 0
 
 
 def noise_file(
     file: str, *, base: str = AUTO, reading: Mapping[str, Any] | None = None, listener: Listener = NOBODY
 ) -> list[Suspect]:
-    """The texts of a file whose labels are likely to be wrong, the likeliest first.
+    """The texts of a file whose labels are likely to be wrong, the likeliest first; of a file of tagged
+    sentences the words, as `headwise.verbs.tag_noise.TagSuspect`s.
 
     Args:
-        file: Labelled texts; "-" is standard input.
+        file: Labelled texts, or tagged sentences; "-" is standard input.
         base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
         reading: How the file is read, where that is not to be guessed.
         listener: Is told what happens.
@@ -56,6 +35,8 @@ def noise_file(
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
+    if (tagged := read_tagged_file(file, reading, LEAST_TEXTS, listener)) is not None:
+        return [*suspect_tags(tagged)]
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = targets_of(data.items, names)

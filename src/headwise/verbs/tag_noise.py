@@ -1,0 +1,117 @@
+"""Which tags of a file are likely to be wrong, by a linear CRF that was trained without the sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.sentence import Tagged
+from headwise.linear.tag_crf import fit_crf
+from headwise.scores.noise import suspects
+from headwise.scores.scheme_check import detect_scheme
+from headwise.scores.schemes import Scheme, Span, write_tags
+from headwise.verbs.suspect import Suspect
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class TagSuspect(Suspect):
+    """Neighbouring words of a sentence whose tags are likely to be wrong in the same way; `line` is that of
+    the sentence, `twin` that of an equal one with another tag there.
+
+    Attributes:
+        words: The words in question.
+        place: Where the first of them stands, `file:line`.
+    """
+
+    words: str = ""
+    place: str = ""
+
+
+def suspect_tags(data: Any) -> list[TagSuspect]:
+    """The words of tagged sentences whose tags are likely to be wrong, the likeliest first.
+
+    What is judged is the type of the span that a word is in (of tags that mark no spans the tag), not where
+    a span begins.
+
+    Args:
+        data: Of a file of tagged sentences.
+    """
+    items: list[Tagged] = data.items
+    scheme = detect_scheme(own.tags for own in items).scheme
+    kinds = [[_type(tag, scheme) for tag in own.tags] for own in items]
+    names = sorted({kind for own in kinds for kind in own})
+    number = {name: place for place, name in enumerate(names)}
+    targets = np.array([number[kind] for own in kinds for kind in own])
+    chances = held_out_types(items, scheme, number)
+    found, margins = suspects(chances, targets)
+    others = chances.copy()
+    others[np.arange(len(targets)), targets] = -1.0
+    best, margin = others.argmax(axis=1), dict(zip(found.tolist(), margins.tolist(), strict=True))
+    starts = np.cumsum([0, *map(len, kinds)]).tolist()
+    runs = []
+    for item, (start, stop) in enumerate(pairwise(starts)):
+        alike = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
+        runs += [(item, [n - start for n in own]) for (doubtful, *_), own in alike if doubtful]
+    runs.sort(key=lambda run: min(margin[starts[run[0]] + n] for n in run[1]))
+    twins = _twins(items)
+    told = []
+    for item, places in runs:
+        own, worst = items[item], min((starts[item] + n for n in places), key=lambda n: margin[n])
+        first, other = places[0], names[best[worst]]
+        apart = (line for line, tags in twins[own.tokens] if tags[first] != own.tags[first])
+        told.append(
+            TagSuspect(
+                own.line,
+                own.tags[first],
+                _tag(other, scheme),
+                float(chances[worst, targets[worst]]),
+                float(chances[worst, best[worst]]),
+                own.text or " ".join(own.tokens),
+                next(apart, 0),
+                " ".join(own.tokens[n] for n in places),
+                data.where(item, first),
+            )
+        )
+    return told
+
+
+def held_out_types(items: Sequence[Tagged], scheme: Scheme, number: dict[str, int]) -> NDArray[np.float64]:
+    """Probabilities of the types of each word by CRFs that were trained without its sentence and those with
+    the same words, `[words, types]`."""
+    alike = {tokens: place for place, tokens in enumerate(dict.fromkeys(own.tokens for own in items))}
+    parts = np.random.default_rng(0).permutation(len(alike)) % _FOLDS
+    part = np.array([parts[alike[own.tokens]] for own in items])
+    chances = [np.zeros((len(own.tokens), len(number))) for own in items]
+    for fold in range(_FOLDS):
+        own = np.flatnonzero(part == fold).tolist()
+        rest = np.flatnonzero(part != fold).tolist()
+        if not own or not rest:
+            continue
+        crf = fit_crf([items[n] for n in rest], scheme)
+        said, ends = crf.marginals([items[n].tokens for n in own])
+        columns = [number[_type(tag, scheme)] for tag in crf.tags]
+        for item, start, stop in zip(own, ends, ends[1:], strict=False):
+            np.add.at(chances[item].T, columns, said[start:stop].T)
+    return np.concatenate(chances)
+
+
+def _type(tag: str, scheme: Scheme) -> str:
+    return tag if scheme == "plain" or tag == "O" else tag.partition("-")[2]
+
+
+def _tag(kind: str, scheme: Scheme) -> str:
+    """The tag of the first word of a span of a type."""
+    return kind if scheme == "plain" or kind == "O" else write_tags([Span(0, 1, kind)], 1, scheme)[0]
+
+
+def _twins(items: Sequence[Tagged]) -> dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
+    """Lines and tags of the sentences of the same words."""
+    found: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
+    for own in items:
+        found.setdefault(own.tokens, []).append((own.line, own.tags))
+    return found
