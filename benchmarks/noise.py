@@ -7,7 +7,8 @@ Of each set: precision among the first k suspects, k the number that were flippe
 their recall; the same of cleanlab on TF-IDF and logistic regression (`pip install cleanlab`), its usual
 recipe; and the accuracy on the test texts of our linear model trained on the noisy labels, without the
 suspects of either, with ours counting as much as their label is probable (`train --weight`), and on the
-true labels. Of tagged sentences the precision and recall alone. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+true labels. Of tagged sentences precision and recall alone. Needs the data folder (HEADWISE_DATA, default
+../shared/data).
 """
 
 import json

@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def explain(
             f"--json writes JSON lines and {output} is a page; leave out --json, or name it .jsonl"
         )
     if output is not None:
-        check_output_file(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
     found = explain_file(
         model, file, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
@@ -82,6 +83,7 @@ def explain(
     if form == "terminal":
         _show(found)
         return 0
+    found = chain([*islice(found, 1)], found)  # what cannot be explained leaves no output
     with open_output(output) as target:
         for piece in _pieces(found, form, model):
             target.write(piece.encode("utf-8", "surrogatepass"))

@@ -58,7 +58,7 @@ def noise(
     from headwise.verbs.predict import check_output_file
 
     if output is not None:
-        check_output_file(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, overwrite=overwrite)
     found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
     if output is not None:
         text = io.StringIO()

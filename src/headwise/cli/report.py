@@ -49,7 +49,7 @@ def report(
     from headwise.verbs.predict import check_output_file  # with these comes torch
     from headwise.verbs.report import report_file
 
-    check_output_file(output, data or model, resume=False, overwrite=overwrite)
+    check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
     page = report_file(
         model, data, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()

@@ -62,7 +62,7 @@ def suggest(
     check_file(model, file, "suggest")
     form = form_of(output, _FORMS, "csv")
     if output is not None:
-        check_output_file(output, file, resume=False, overwrite=overwrite)
+        check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
     how = {"pipeline": pipeline, "device": device, "reading": given(read)}
     found = suggest_file(model, file, count, **how, listener=Terminal())

@@ -159,8 +159,8 @@ def _write(
     return time.perf_counter() - began
 
 
-def check_output_file(output: Path, file: Path, *, resume: bool, overwrite: bool) -> None:
-    """Nothing is lost by mistake, the input least of all.
+def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
+    """Nothing is lost by mistake, the input least of all. None: such an output cannot be gone on with.
 
     Raises:
         ConfigError, OutputError: Something would be.
@@ -178,11 +178,8 @@ def check_output_file(output: Path, file: Path, *, resume: bool, overwrite: bool
     if file.exists() and output.samefile(file):
         raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
     if not resume and not overwrite and output.is_file():
-        raise OutputError(
-            f"{output} exists; add --resume to go on with it where it was interrupted, or --overwrite to "
-            "replace it",
-            code="HW601",
-        )
+        go_on = "" if resume is None else "--resume to go on with it where it was interrupted, or "
+        raise OutputError(f"{output} exists; add {go_on}--overwrite to replace it", code="HW601")
 
 
 def _compressed(path: Path) -> bool:

@@ -39,7 +39,8 @@ def test_the_words_add_up(call, own, sizes, tmp_path):
     path = tmp_path / "why.jsonl"
     assert call("explain", own.model, own.test, "--output", path)[0] == 0
     assert path.read_text() == out
-    assert call("explain", own.model, own.test, "--output", path)[0] == 2  # it is not lost by mistake
+    code, _, err = call("explain", own.model, own.test, "--output", path)
+    assert (code, "exists; add --overwrite" in " ".join(err.split())) == (2, True)  # not lost by mistake
 
 
 def test_a_page(call, own, sizes, tmp_path):
@@ -57,11 +58,14 @@ def test_a_page(call, own, sizes, tmp_path):
 
 
 @pytest.mark.parametrize("silent", SILENT)
-def test_what_is_not_explained_is_told(call, trained_of, silent):
-    own = trained_of(silent)
-    code, _, err = call("explain", own.model, own.test)
-    assert code == 2
+def test_what_is_not_explained_is_told(call, trained_of, silent, tmp_path):
+    own, path = trained_of(silent), tmp_path / "why.html"
+    code, _, err = call("explain", own.model, own.test, "--output", path)
+    assert (code, path.exists()) == (2, False)
     assert "not explained" in err or "headwise sample" in err
+    path.write_text("of before")
+    assert call("explain", own.model, own.test, "--output", path, "--overwrite")[0] == 2
+    assert path.read_text() == "of before"
 
 
 def test_what_belongs_to_no_word_is_known(trained_of):
