@@ -142,7 +142,7 @@ def read_tagged_file(
     """A file of tagged sentences, likewise; None if it is none."""
     kind, given = KINDS["tag"], dict(reading or {})
     task, why = infer_task(file, given)
-    if task != "tag":
+    if KINDS[task] is not kind:
         return None
     listener.note(f"a file of tagged sentences ({why})")
     data = kind.read(file, from_dict(kind.options, given))
