@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.features.tokenize import get_tokenizer
+from headwise.linear import text_fit
 from headwise.linear.shares import column_of, pair_shares, text_shares, vector_shares
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_fit import fit_linear
@@ -27,7 +28,9 @@ ODD = [
 
 @pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
-def test_the_words_of_any_text_have_what_its_features_say(classes, sets, blocks):
+@pytest.mark.parametrize("least_far", [1, 1_000])
+def test_the_words_of_any_text_have_what_its_features_say(classes, sets, blocks, least_far, monkeypatch):
+    monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     targets = np.arange(len(TEXTS)) % 3 % classes
     if sets:
         targets = np.eye(classes, dtype=np.bool_)[targets]

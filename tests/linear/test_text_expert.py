@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from headwise.linear import text_expert
+from headwise.linear import text_expert, text_fit
 from headwise.linear.shares import text_shares
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
@@ -24,13 +24,17 @@ def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bo
 
 
 def empty(like: TextExpert, sets: bool) -> TextExpert:
-    return TextExpert(like.features, like.words, like.vectors, like.classes, like.tokenizer, sets=sets)
+    sizes = like.features, like.words, like.vectors, like.classes
+    return TextExpert(*sizes, like.tokenizer, sets=sets, reach=like.reach)
 
 
 @pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
-@pytest.mark.parametrize("dense", [0.0, 2.0])
-def test_says_what_the_model_says_also_when_it_was_saved(classes, sets, blocks, dense):
+@pytest.mark.parametrize(("dense", "least_far"), [(0.0, 1_000), (2.0, 1_000), (2.0, 1)])
+def test_says_what_the_model_says_also_when_it_was_saved(
+    classes, sets, blocks, dense, least_far, monkeypatch
+):
+    monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0, sets)
     vectors = VECTORS if dense else None
     expert = TextExpert.of(model)

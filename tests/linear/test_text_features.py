@@ -1,5 +1,7 @@
 """Words and runs of characters against scikit-learn's TF-IDF."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -103,6 +105,28 @@ def test_hashes_do_not_change():
     assert words.tolist() == WORDS
     assert characters[:3].tolist() == CHARACTERS
     assert bounds.tolist() == [0, 14, 14, 17]
+    far, _ = word_hashes(*codes_of(["not\x1fso\x1fgood"]), 2)
+    assert far.tolist()[-1] == FAR
+
+
+@pytest.mark.parametrize("reach", [1, 2, 3, 7])
+def test_pairs_of_words_are_as_far_apart_as_they_may_be(reach):
+    texts = [[], ["a"], ["b", "a", "c", "a", "b", "d", "a", "b"], ["a", "b"]]
+    found, bounds = word_hashes(*codes_of(["\x1f".join(words) for words in texts]), reach)
+    own = [found[bounds[n] : bounds[n + 1]].tolist() for n in range(len(texts))]
+    expected = [
+        [
+            (words[n],) if gap == 0 else (words[n - gap], words[n], gap > 1)
+            for n in range(len(words))
+            for gap in range(min(n, reach) + 1)
+        ]
+        for words in texts
+    ]
+    assert list(map(len, own)) == list(map(len, expected))
+    known: dict[tuple, int] = {}
+    for key, feature in zip(chain.from_iterable(expected), found.tolist(), strict=True):
+        assert known.setdefault(key, feature) == feature
+    assert len(set(known.values())) == len(known)
 
 
 def test_lone_surrogates_are_characters_too():
@@ -110,4 +134,5 @@ def test_lone_surrogates_are_characters_too():
 
 
 WORDS = [2705907211, 3024724216, 2838804907]
+FAR = 2375807874
 CHARACTERS = [3388422596, 232724507, 3795130090]

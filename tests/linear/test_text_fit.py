@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.linear import text_data, text_fit
+from headwise.linear.earlier import Earlier
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
@@ -137,6 +138,21 @@ def test_few_features_are_kept_for_many_labels(monkeypatch):
     assert sum(map(len, found.model.blocks.values())) <= 43
     words = fit_linear(texts, targets, 4, settings=LinearSettings(blocks=("words",))).model.blocks
     assert 43 // 2 < len(words["words"]) <= 43
+
+
+def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
+    random = np.random.default_rng(0)
+    sides = random.integers(0, 2, (400, 2))
+    texts = [f"{'xy'[a]} word{n} {'xy'[b]}" for n, (a, b) in enumerate(sides)]
+    targets = (sides[:, 0] == sides[:, 1]).astype(np.int64)
+    known, new = slice(None, 300), slice(300, None)
+    few = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
+    monkeypatch.setattr(text_fit, "LEAST_FAR", 300)
+    many = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
+    assert accuracy(few.scores(texts[new]), targets[new]) < 0.7
+    assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
+    again = fit_linear(texts[:20], targets[:20], 2, settings=FIXED, earlier=Earlier(many, (0, 1))).model
+    assert (few.reach, many.reach, again.reach) == (1, text_fit.FAR, text_fit.FAR)
 
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])

@@ -7,6 +7,10 @@ on dev, so an expert that does not help gets no say, and a model is hardly ever 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from headwise.config import check_range
+
+MOST_REACH = 16  # what a folder may ask for
+
 
 @dataclass(frozen=True)
 class ExpertConfig:
@@ -28,6 +32,11 @@ class ExpertConfig:
     """Numbers of the vectors of texts that it reads beside them; not to be set."""
     kept: int = 0
     """How many weights it keeps, where it has many labels and not all are worth it; not to be set."""
+    reach: int = 1
+    """How far apart the words of its word pairs are at most; not to be set."""
 
-    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors", "kept")
+    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors", "kept", "reach")
     """What training finds out."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "reach", low=1, high=MOST_REACH)

@@ -42,21 +42,25 @@ def _mix(number: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def word_hashes(codes: Codes, ends: Ends) -> tuple[NDArray[np.uint32], Ends]:
-    """A number for each word and for each pair of neighbouring words.
+def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.uint32], Ends]:
+    """A number for each word, and for each pair that it makes with the word before, with the one before
+    that, and so on. Whether the words of a pair are neighbours counts, how far apart others are does not.
 
     Args:
         codes: Code points of texts whose words are separated by `SEPARATOR`.
         ends: Where the texts begin and end.
+        reach: How far apart the words of a pair are at most.
 
     Returns:
         The numbers, and where those of each text begin and end.
     """
-    found = np.empty(len(codes) + len(ends), dtype=np.uint32)
+    found = np.empty((reach + 1) * (len(codes) + len(ends)) // 2 + 1, dtype=np.uint32)
+    before = np.zeros(reach, dtype=np.uint64)  # the words, the last one first; 0 is none
     bounds = np.zeros(len(ends), dtype=np.int64)
     place = 0
     for text in range(len(ends) - 1):
-        before, word, length = np.uint64(0), _FIRST, 0
+        before[:] = 0
+        word, length = _FIRST, 0
         for position in range(ends[text], ends[text + 1] + 1):
             if position < ends[text + 1] and codes[position] != _SEPARATOR:
                 word = (word ^ np.uint64(codes[position])) * _SECOND
@@ -66,11 +70,15 @@ def word_hashes(codes: Codes, ends: Ends) -> tuple[NDArray[np.uint32], Ends]:
                 word = _mix(word)
                 found[place] = np.uint32(word >> np.uint64(32))
                 place += 1
-                if before != 0:
-                    pair = _mix(before * _FIRST + word)
-                    found[place] = np.uint32(pair >> np.uint64(32))
-                    place += 1
-                before, word, length = word, _FIRST, 0
+                for gap in range(reach):
+                    if before[gap] != 0:
+                        pair = _mix(before[gap] * (_THIRD if gap else _FIRST) + word)
+                        found[place] = np.uint32(pair >> np.uint64(32))
+                        place += 1
+                for gap in range(reach - 1, 0, -1):
+                    before[gap] = before[gap - 1]
+                before[0] = word
+                word, length = _FIRST, 0
         bounds[text + 1] = place
     return found[:place], bounds
 

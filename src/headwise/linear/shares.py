@@ -6,7 +6,7 @@ the tokeniser cuts (`do n't`), several, each by its characters. What is left is 
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
         text: Any text, which the model's tokeniser cuts into words.
         toward: What each label's score counts, `[classes]`.
     """
-    words = _Words(model.tokenizer, text)
+    words = _Words(model, text)
     shares, column = np.zeros(len(words.spans)), column_of(toward, model)
     for name, vocabulary in model.blocks.items():
         weights = model.machine.weights[model.place(name)]
@@ -42,7 +42,7 @@ def text_shares(model: LinearModel, text: str, toward: Shares) -> Shares:
 def pair_shares(model: LinearModel, texts: tuple[str, str], toward: Shares) -> tuple[Shares, Shares]:
     """The same for a model of pairs: what the words of both texts add, `[words]` each. What both have is
     divided evenly; how texts and vectors compare as wholes belongs to no word."""
-    one, other = (_Words(model.tokenizer, text) for text in texts)
+    one, other = (_Words(model, text) for text in texts)
     shares = np.zeros(len(one.spans)), np.zeros(len(other.spans))
     column = column_of(toward, model)
     for name, vocabulary in model.blocks.items():
@@ -87,15 +87,24 @@ class _Found:
 class _Words:
     """The words of a text, and where features stand among them."""
 
-    def __init__(self, tokenizer: str, text: str):
-        self.text, self.lowered, self.spans = text, text.lower(), get_tokenizer(tokenizer).spans(text)
+    def __init__(self, model: LinearModel, text: str):
+        self.text, self.lowered, self.reach = text, text.lower(), model.reach
+        self.spans = get_tokenizer(model.tokenizer).spans(text)
+
+    @cached_property
+    def owners(self) -> Numbers:
+        """The two words of each occurrence that `hashing.word_hashes` gives, `[occurrences, 2]`; of a word
+        alone that one."""
+        words = np.arange(len(self.spans))[:, None]
+        firsts = words - np.arange(self.reach + 1)
+        return np.stack([np.broadcast_to(words, firsts.shape), firsts], axis=-1)[firsts >= 0]
 
     def features(self, block: Block, vocabulary: Vocabulary) -> _Found:
         """What a vocabulary knows of it."""
         if block == "words":
             cut = hashing.SEPARATOR.join(self.text[start:end] for start, end in self.spans).lower()
-            hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]))
-            if len(hashes) != max(2 * len(self.spans) - 1, 0):
+            hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]), self.reach)
+            if len(hashes) != len(self.owners):
                 raise ValueError("the words of a text hold the sign that is to separate them")
         else:
             codes, ends = hashing.codes_of([self.lowered])
@@ -114,7 +123,8 @@ class _Words:
     def shared(self, block: Block, worth: Shares) -> Shares:
         """What the occurrences are worth, given to the words that they cover."""
         if block == "words":
-            return _of_words_and_pairs(worth, len(self.spans))
+            halves = np.bincount(self.owners.ravel(), np.repeat(worth / 2, 2), len(self.spans))
+            return halves.astype(np.float64)
         return _of_characters(worth, self.text, self.lowered, self.spans)
 
 
@@ -149,20 +159,6 @@ def _places(keys: NDArray, known: NDArray) -> tuple[Numbers, NDArray[np.bool_], 
     places = np.where(found, places, 0)
     _, inverse, counts = np.unique(np.where(found, places, -1), return_inverse=True, return_counts=True)
     return places, found, counts[inverse.reshape(-1)]
-
-
-def _to_owners(worth: Shares, owners: Numbers, words: int) -> Shares:
-    """Halves for the two words of each occurrence, `owners` `[occurrences, 2]`."""
-    halves = np.bincount(owners.ravel(), weights=np.repeat(worth / 2, 2), minlength=words)
-    return halves.astype(np.float64)
-
-
-def _of_words_and_pairs(worth: Shares, words: int) -> Shares:
-    """`hashing.word_hashes` gives each word, and after it the pair that it ends."""
-    owners = np.zeros((len(worth), 2), dtype=np.int64)
-    owners[1::2] = np.arange(1, max(words, 1))[:, None]
-    owners[2::2] = np.arange(1, max(words, 1))[:, None] - (1, 0)
-    return _to_owners(worth, owners, words)
 
 
 def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int, int]]) -> Shares:

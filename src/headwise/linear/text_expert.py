@@ -37,6 +37,7 @@ class TextExpert(nn.Module):
         sets: A text may have any number of the labels.
         pairs: It reads pairs: each feature has `GROUPS` rows of weights, and there are `NUMBERS` beside.
         kept: How many weights it has; 0 if it has them all.
+        reach: How far apart the words of a pair of words are at most.
     """
 
     keys: Tensor
@@ -60,11 +61,12 @@ class TextExpert(nn.Module):
         sets: bool = False,
         pairs: bool = False,
         kept: int = 0,
+        reach: int = 1,
     ):
         super().__init__()
         columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.pairs, self.kept = pairs, kept
+        self.pairs, self.kept, self.reach = pairs, kept, reach
         rows, dense = features * (GROUPS if pairs else 1), vectors + (NUMBERS if pairs else 0)
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
@@ -92,7 +94,7 @@ class TextExpert(nn.Module):
         weights = thinned(model.machine.weights)
         kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept}
+        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept, "reach": model.reach}
         expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
@@ -129,6 +131,7 @@ class TextExpert(nn.Module):
             "characters": characters,
             "vectors": self.vectors,
             "kept": self.kept,
+            "reach": self.reach,
         }
 
     def linear_model(self) -> LinearModel:
@@ -149,7 +152,8 @@ class TextExpert(nn.Module):
             if self.vectors:
                 scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
             machine = Machine(self._weights(steps), dense, self.bias.float().cpu().numpy())
-            self._model = LinearModel(blocks, machine, self.classes, self.tokenizer, scale, self.pairs)
+            how = (self.classes, self.tokenizer, scale, self.pairs, self.reach)
+            self._model = LinearModel(blocks, machine, *how)
         return self._model
 
     def _weights(self, steps: Floats) -> Floats | csr_matrix:

@@ -1,8 +1,8 @@
 """Words, word pairs and characters of texts, weighted by TF-IDF: what the linear models read.
 
-Two blocks, each of length 1 for a text: words and pairs of neighbouring words as the tokeniser finds
-them, with punctuation, in lower case; and runs of two to five characters inside words (scikit-learn's
-`char_wb`), which see through inflection, spelling mistakes and words that training has not.
+Two blocks, each of length 1 for a text: words and pairs of words that are near each other, as the
+tokeniser finds them, with punctuation, in lower case; and runs of two to five characters inside words
+(scikit-learn's `char_wb`), which see through inflection, spelling mistakes and words that training has not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,11 +56,13 @@ class BlockReader:
         block: Words or characters.
         tokenizer: Finds the words.
         pairs: Pairs of texts are read, and what comes out is what `compared` makes of both.
+        reach: How far apart the words of a pair of words are at most.
     """
 
     block: Block
     tokenizer: str = "penn"
     pairs: bool = False
+    reach: int = 1
 
     def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
         """The numbers of the features of texts, some texts at a time, and where those of each begin and
@@ -69,7 +71,7 @@ class BlockReader:
             if self.block == "words":
                 cut = get_tokenizer(self.tokenizer).words
                 words = [hashing.SEPARATOR.join(cut(text)).lower() for text in some]
-                yield hashing.word_hashes(*hashing.codes_of(words))
+                yield hashing.word_hashes(*hashing.codes_of(words), self.reach)
             else:
                 codes, ends = hashing.codes_of([text.lower() for text in some])
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)

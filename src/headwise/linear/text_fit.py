@@ -21,6 +21,9 @@ from headwise.linear.text_data import (
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
 from headwise.linear.text_model import DenseScale, LinearModel
 
+FAR, LEAST_FAR = 3, 1_000
+"""How far apart the words of a pair of words are at most, and how many texts it takes to learn from others
+than neighbours."""
 MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
 MOST_PAIRS_CROSSED = 1_000
@@ -95,7 +98,8 @@ def fit_linear(
         settings: Take these instead of choosing.
         earlier: A model of other texts, of the same tokenizer and the same kind of vectors, to go on from.
     """
-    reader = BlockReader("words", tokenizer, pairs)
+    reach = FAR if len(texts) >= LEAST_FAR and not pairs else 1
+    reader = BlockReader("words", tokenizer, pairs, reach if earlier is None else earlier.model.reach)
     data = training_data(
         texts, targets, classes, dense, numbers, sample_weight, class_weight, reader, max_features, earlier
     )
@@ -132,7 +136,7 @@ def fit_linear(
     scaled = Machine(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
-    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs)
+    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach)
     cv_score = _score(found, data, np.arange(judged))
     return LinearFit(model, found * factor, settings, cv_score)
 

@@ -43,6 +43,7 @@ class LinearModel:
         tokenizer: Finds the words.
         scale: Of vectors; None where it reads none.
         pairs: It reads pairs of texts, and numbers that tell how they compare.
+        reach: How far apart the words of a pair of words are at most.
     """
 
     blocks: Mapping[Block, Vocabulary]
@@ -51,6 +52,7 @@ class LinearModel:
     tokenizer: str = "penn"
     scale: DenseScale | None = None
     pairs: bool = False
+    reach: int = 1
 
     def place(self, block: Block) -> slice:
         """Where the weights of a block stand in the machine."""
@@ -63,7 +65,7 @@ class LinearModel:
     ) -> Rows:
         """Texts or pairs as it reads them."""
         parts = [
-            BlockReader(name, self.tokenizer, self.pairs).transform(texts, own)
+            BlockReader(name, self.tokenizer, self.pairs, self.reach).transform(texts, own)
             for name, own in self.blocks.items()
         ]
         return Rows(beside(parts, len(texts)), self.dense(len(texts), dense, numbers))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.linear.earlier import Earlier
+from headwise.linear.expert import ExpertConfig
 from headwise.linear.text_expert import TextExpert
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
@@ -16,7 +17,7 @@ from headwise.models.text_model import Reader
 
 def with_expert(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
     """A configuration with an expert of these sizes; of none for a model without."""
-    nothing = dict.fromkeys(config.expert.SIZES, 0)
+    nothing = {name: getattr(ExpertConfig, name) for name in ExpertConfig.SIZES}
     return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
 
 
@@ -62,6 +63,7 @@ class ExpertReader(Reader):
                 sets=self.SETS,
                 pairs=self.reads_pairs,
                 kept=own.kept,
+                reach=own.reach,
             )
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 
