@@ -23,6 +23,12 @@ def test_only_one_return_is_taken_away(write):
     assert texts(write("a", "a\r\r\nb\r")) == ["a\r", "b"]
 
 
+def test_lines_that_end_with_returns_alone_are_told(write, fails):
+    assert fails(read_lines, write("a", "text,label\ra b,x\rc d,y\r"))[0] == "HW108"
+    assert texts(write("b", "one\rstray")) == ["one\rstray"]
+    assert texts(write("c", "a\rb\rc\n")) == ["a\rb\rc"]
+
+
 def test_a_file_without_a_last_newline(write):
     assert texts(write("a", "a\nb")) == texts(write("b", "a\nb\n")) == ["a", "b"]
 

@@ -13,6 +13,7 @@ CODES = {
     "HW105": "a byte or character does not belong to the encoding",
     "HW106": "a NUL character: not text, or text in another encoding",
     "HW107": "a line is longer than any text",
+    "HW108": "lines end with carriage returns alone",
     # One record.
     "HW110": "a row has more or fewer fields than the others",
     "HW111": "a column that was asked for is not there",

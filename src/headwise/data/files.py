@@ -30,7 +30,7 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
         errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
 
     Raises:
-        DataError: HW101 to HW107.
+        DataError: HW101 to HW108.
         ConfigError: The encoding or `errors` is unknown.
     """
     if errors not in ("strict", "replace"):
@@ -44,7 +44,7 @@ def decoded_lines(
     """The same for an open stream, which `path` names in messages.
 
     Raises:
-        DataError: HW101 to HW107.
+        DataError: HW101 to HW108.
     """
     return _lines(stream, path, encoding, decoder_of(encoding, errors))
 
@@ -130,6 +130,15 @@ def _lines(
                 line=number,
             )
     if last := "".join(parts):
+        if number == 1 and (returns := last.rstrip("\r").count("\r")) > 1:
+            raise DataError(
+                "HW108",
+                f"one line with {returns:,} carriage returns in it, which old Macintoshes and Excel's 'CSV "
+                "(Macintosh)' end lines with",
+                expected="lines that end with \\n or \\r\\n",
+                advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
+                path=path,
+            )
         yield number, _checked(last, path, number)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text a line", path=path)

@@ -19,7 +19,7 @@ def folder_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> 
     Hidden files and files beside the folders are passed over; texts may be compressed.
 
     Raises:
-        DataError: HW101, HW102, HW104 to HW107.
+        DataError: HW101, HW102, HW104 to HW108.
         ConfigError: The encoding or `errors` is unknown.
     """
     number = 0
@@ -58,7 +58,7 @@ def _text(file: str, encoding: str, errors: str) -> str:
     """What a file holds.
 
     Raises:
-        DataError: HW101, HW102, HW104 to HW107.
+        DataError: HW101, HW102, HW104 to HW108.
     """
     parts, size = [], 0
     try:

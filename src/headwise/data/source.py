@@ -57,7 +57,7 @@ class Source:
         """The file's lines; of a folder its texts, see `headwise.data.folders`.
 
         Raises:
-            DataError: HW101 to HW107, while iterating.
+            DataError: HW101 to HW108, while iterating.
         """
         if self.head is not None:
             return iter(self.head)
