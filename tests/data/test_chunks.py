@@ -15,3 +15,7 @@ def test_chunks():
 def test_one_text_is_not_taken_for_its_letters():
     with pytest.raises(ConfigError, match=r"expected a list of texts, got the one text 'abc'"):
         list(in_chunks("abc", 2))
+    with pytest.raises(
+        ConfigError, match=r"list of texts, got a dict of 'text', 'label'; .* such as \['text'\]"
+    ):
+        list(in_chunks({"text": ["abc"], "label": ["d"]}, 2))

@@ -191,7 +191,9 @@ def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
 
 
-@pytest.mark.parametrize("pair", [("a", None), ("a", 3), (None, None), None, 3, "ab", ("a",)])
+@pytest.mark.parametrize(
+    "pair", [("a", None), ("a", 3), (None, None), None, 3, "ab", ("a",), {"a": "b", "c": "d"}]
+)
 def test_what_is_no_pair_of_texts(pair):
     with pytest.raises(ConfigError, match="expected a pair of texts, got"):
         as_pair(pair)

@@ -25,7 +25,7 @@ def write(path, rows):
 def trained(tmp_path):
     rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
     files = {"train": write(tmp_path / "train.csv", rows), "dev": write(tmp_path / "dev.csv", rows[:20])}
-    whole = train_files(files["train"], tmp_path / "split", settings=[SMALL])
+    whole = train_files(files["train"], tmp_path / "split", settings=SMALL)
     train_files(files["train"], tmp_path / "given", dev=files["dev"], settings=[SMALL])
     assert len(whole.parts.train) < 60
     return tmp_path, files

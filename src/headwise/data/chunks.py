@@ -1,7 +1,7 @@
 """Texts or pairs, some of them at a time: of a stream of any length, of a list by their size, or those
 with given numbers."""
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import TypeVar
 
@@ -36,7 +36,7 @@ def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
 
 
 def several(items: Iterable[T]) -> Iterable[T]:
-    """The items, if they are not one text.
+    """The items, if they are not one text, nor a dictionary, whose keys would be taken for them.
 
     Raises:
         ConfigError: They are.
@@ -44,6 +44,12 @@ def several(items: Iterable[T]) -> Iterable[T]:
     if isinstance(items, str):
         raise ConfigError(
             f"expected a list of texts, got the one text {items!r:.80}; give a list, also of one: [text]"
+        )
+    if isinstance(items, Mapping):
+        names = [*map(repr, items)]
+        raise ConfigError(
+            f"expected a list of texts, got a {type(items).__name__} of {', '.join(names)}; give a list"
+            + (f", such as [{names[0]}] of it" if names else "")
         )
     return items
 

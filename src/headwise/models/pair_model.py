@@ -1,6 +1,6 @@
 """PairModel: what holds between two texts, which one encoder reads both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -138,7 +138,7 @@ def as_pair(pair: Pair | tuple[str, str]) -> Pair:
     """
     if isinstance(pair, Pair):
         return pair
-    two = not isinstance(pair, str) and hasattr(pair, "__len__") and len(pair) == 2
+    two = not isinstance(pair, str | Mapping) and hasattr(pair, "__len__") and len(pair) == 2
     if not two or not all(isinstance(text, str) for text in pair):
         raise ConfigError(f"expected a pair of texts, got {pair!r:.80}; give a list of pairs")
     return Pair(*pair)

@@ -163,9 +163,10 @@ def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
     return None if chosen is None else chosen.texts(words), said
 
 
-def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ...], str]:
-    """Sections of settings that name the task, if need be as a first one by the looks of the file; and what
-    there is to say of that."""
+def with_task(file: str, layers: Sequence[Sections] | Sections) -> tuple[tuple[Sections, ...], str]:
+    """Sections of settings, or several, that name the task, if need be as a first one by the looks of the
+    file; and what there is to say of that."""
+    layers = [layers] if isinstance(layers, Mapping) else layers
     if any("task" in layer.get("model", {}) for layer in layers):
         return tuple(layers), ""
     reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}

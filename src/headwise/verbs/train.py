@@ -99,7 +99,7 @@ def train_files(
     drop: Path | str | None = None,
     weight: Path | str | None = None,
     parses: Parses = NO_PARSES,
-    settings: Sequence[Sections] = (),
+    settings: Sequence[Sections] | Sections = (),
     teaching: Teaching | None = None,
     work: Path | str | None = None,
     resume: bool = False,
@@ -117,8 +117,8 @@ def train_files(
         drop: A list of lines of the training file that are not trained on (`headwise.data.drop`).
         weight: The same with how much each of them counts.
         parses: Files with the syntax of the texts of each.
-        settings: Sections of settings, as in a recipe; the later over the earlier. `{"model": {"task":
-            ...}}` names the task, which by default is found out from the file.
+        settings: Sections of settings, as in a recipe; or several, the later over the earlier.
+            `{"model": {"task": ...}}` names the task, which by default is found out from the file.
         teaching: A teacher and unlabelled texts, which are learnt from too.
         work: Folder that keeps what an encoder says of texts, for other trainings too; by default it is
             kept in the output folder until the training is over.

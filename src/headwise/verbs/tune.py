@@ -130,7 +130,7 @@ def tune_file(
     dev: str | None = None,
     minutes: float = 10.0,
     seeds: int = 4,
-    settings: Sequence[Sections] = (),
+    settings: Sequence[Sections] | Sections = (),
     space: Space = settings_space,
     meanwhile: Sections = MappingProxyType({}),
     listener: Listener = NOBODY,
@@ -147,7 +147,7 @@ def tune_file(
             end.
         minutes: Of training in all; no training begins after that.
         seeds: Trainings of the last candidates to choose, and of the winner to confirm.
-        settings: Sections of settings that all candidates have, as in a recipe.
+        settings: Sections of settings that all candidates have, as in a recipe; or several.
         space: Gives the candidates.
         meanwhile: Sections that hold for the search alone, where the task has them.
         listener: Is told what happens.
