@@ -7,6 +7,7 @@ from headwise.data.pair import Pair
 from headwise.features.bases import Base, save_base
 from headwise.features.bases.base import Table
 from headwise.linear.pair_features import NUMBERS, compared_words
+from headwise.models import pair_model
 from headwise.report.shares import divide
 from headwise.store import load_model
 from headwise.train import reading
@@ -114,3 +115,17 @@ def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
     (shares,) = divide(model, encoded[:1], toward)
     found = sum(shares[part] for part in ("base", "expert") if part in shares)
     assert found.argmin() == 2  # nothing matches c3
+
+
+def test_how_pairs_compare_is_the_same_where_it_is_not_kept(tmp_path, base, monkeypatch):
+    model = run(tmp_path, base, "pair", settings={"train": {"folds": 2}}).fitted.model
+    some = [("a1 b2", "b5 a7"), ("a1 b2", "c5 a7"), ("", "a1"), ("", ""), ("zebra", "a1")]
+    kept, found = model.encoded(some), model.predict_proba(some)
+    assert all(pair.compared is not None for pair in kept)
+    monkeypatch.setattr(pair_model, "MOST_COMPARED", 4)
+    anew = model.encoded(some)
+    assert all(pair.compared is None for pair in anew)
+    np.testing.assert_allclose(model.predict_proba(some), found, atol=1e-6)
+    for one, other in zip(model.expert_reads(kept)[1:], model.expert_reads(anew)[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    np.testing.assert_allclose(model.logits([kept[0], *anew[1:]]), model.logits(kept), atol=1e-5)

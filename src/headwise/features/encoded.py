@@ -56,10 +56,13 @@ class Batch:
         words: Their word numbers, `[total]`, int64. The layout has the distances in the dependency trees
             and the heads if all texts are parsed.
         spelling: That of each text (see `EncodedText`).
+        compared: Of pairs, that of each (see `headwise.features.encoded_pairs`), `[pairs, size]`, if all
+            have it.
     """
 
     words: Ragged
     spelling: tuple[Any, ...]
+    compared: Tensor | None = None
 
     @property
     def layout(self) -> Layout:

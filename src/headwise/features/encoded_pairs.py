@@ -1,9 +1,11 @@
 """What a model reads of pairs of texts: one record for each pair, and batches of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from headwise.data.example import Example
 from headwise.data.pair import Pair
@@ -13,10 +15,17 @@ from headwise.features.words import TextFeatures
 
 @dataclass(frozen=True, slots=True)
 class EncodedPair:
-    """What a model reads of two texts."""
+    """What a model reads of two texts.
+
+    Attributes:
+        first: The first text.
+        second: The second text.
+        compared: How they compare by the vectors of a base, where that was found out beforehand, `[size]`.
+    """
 
     first: EncodedText
     second: EncodedText
+    compared: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         """Number of words of both."""
@@ -51,4 +60,8 @@ def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedP
 
 def batch_of_pairs(pairs: Sequence[EncodedPair], device: torch.device | str = "cpu") -> Batch:
     """Some pairs as one batch of texts: all first texts, and then all second texts."""
-    return batch_of([*(pair.first for pair in pairs), *(pair.second for pair in pairs)], device)
+    batch = batch_of([*(pair.first for pair in pairs), *(pair.second for pair in pairs)], device)
+    compared = [pair.compared for pair in pairs if pair.compared is not None]
+    if not compared or len(compared) < len(pairs):
+        return batch
+    return replace(batch, compared=torch.from_numpy(np.stack(compared)).to(device))

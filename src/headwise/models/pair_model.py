@@ -1,6 +1,7 @@
 """PairModel: what holds between two texts, which one encoder reads both."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -28,6 +29,9 @@ from headwise.models.one_number import OneNumber
 from headwise.models.text_model import Reader, new_probe
 from headwise.ragged import Ragged
 
+MOST_COMPARED = 50_000
+"""Pairs up to which how they compare is found out when they are encoded, and kept (3 kB each): training
+reads it in every epoch, a prediction twice. Of more it is found out anew each time."""
 _PORTION = 512  # pairs that are compared at a time
 
 
@@ -54,7 +58,9 @@ class PairReader(Reader):
         vectors as they came, `[pairs, 4 * size + 15]` (see `compared_by`)."""
         words, cls = super().embed(batch)
         if isinstance(self.embedding, BaseEmbedding):
-            cls = torch.from_numpy(compared_by(self.embedding, batch)).to(words.values)
+            known = batch.compared
+            cls = torch.from_numpy(compared_by(self.embedding, batch)) if known is None else known
+            cls = cls.to(words.values)
         return words, cls
 
     def forward(self, batch: Batch) -> Tensor:
@@ -71,18 +77,21 @@ class PairReader(Reader):
 
     def encoded(self, items: Sequence[Pair | tuple[str, str]]) -> list[EncodedPair]:
         """What the model reads of pairs."""
-        return encode_pairs(self.features, [as_pair(item) for item in several(items)])
+        pairs = encode_pairs(self.features, [as_pair(item) for item in several(items)])
+        if len(pairs) > MOST_COMPARED or (compared := self.base_vectors(pairs)) is None:
+            return pairs
+        return [replace(pair, compared=own) for pair, own in zip(pairs, compared, strict=True)]
 
     def base_vectors(self, encoded: Sequence[EncodedPair]) -> np.ndarray | None:
         """What `compared_by` says of pairs; None without a base."""
         if not isinstance(self.embedding, BaseEmbedding):
             return None
-        size = compared_size(self.embedding.config.size)
-        parts = [
-            compared_by(self.embedding, self.collate(encoded[start : start + _PORTION], self.device))
-            for start in range(0, len(encoded), _PORTION)
-        ]
-        return np.concatenate([np.zeros((0, size), dtype=np.float32), *parts])
+        parts = [np.zeros((0, compared_size(self.embedding.config.size)), dtype=np.float32)]
+        for start in range(0, len(encoded), _PORTION):
+            batch = self.collate(encoded[start : start + _PORTION], self.device)
+            known = batch.compared
+            parts.append(compared_by(self.embedding, batch) if known is None else known.cpu().numpy())
+        return np.concatenate(parts)
 
     def expert_reads(
         self, encoded: Sequence[EncodedPair], *, vectors: bool = True
