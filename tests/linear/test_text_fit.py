@@ -153,6 +153,8 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
     again = fit_linear(texts[:20], targets[:20], 2, settings=FIXED, earlier=Earlier(many, (0, 1))).model
     assert (few.reach, many.reach, again.reach) == (1, text_fit.FAR, text_fit.FAR)
+    more = fit_linear(texts[known], targets[known], 2, settings=FIXED, earlier=Earlier(few, (0, 1))).model
+    assert accuracy(more.scores(texts[new]), targets[new]) > 0.95
 
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])

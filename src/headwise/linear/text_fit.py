@@ -99,7 +99,7 @@ def fit_linear(
         earlier: A model of other texts, of the same tokenizer and the same kind of vectors, to go on from.
     """
     reach = FAR if len(texts) >= LEAST_FAR and not pairs else 1
-    reader = BlockReader("words", tokenizer, pairs, reach if earlier is None else earlier.model.reach)
+    reader = BlockReader("words", tokenizer, pairs, max(reach, earlier.model.reach if earlier else 1))
     data = training_data(
         texts, targets, classes, dense, numbers, sample_weight, class_weight, reader, max_features, earlier
     )
