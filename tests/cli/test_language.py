@@ -173,4 +173,4 @@ def test_doctor(folder, capsys):
 def test_a_file_without_labels_hints_at_the_task(folder, capsys, tmp_path):
     code, _, err = run(capsys, "train", folder / "text.txt", "-o", tmp_path / "m")
     assert code == 2
-    assert "--task language-model for plain text" in " ".join(err.split())
+    assert "plain text is for train --task language-model" in " ".join(err.split())

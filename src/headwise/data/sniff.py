@@ -33,7 +33,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             "HW130",
             "the format cannot be guessed: no labels were recognised in the first lines",
             expected="a csv, tsv or jsonl file, or lines such as 'label<TAB>text'",
-            advice=f"give --format ({', '.join(FORMATS)}), or --task language-model for plain text",
+            advice=f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
             path=path,
         )
     return "text", "as no columns were recognised in the first lines"
