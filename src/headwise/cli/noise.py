@@ -56,13 +56,15 @@ def noise(
     from headwise.predictions.file import telling_failures  # with these comes torch
     from headwise.verbs.noise import noise_file
     from headwise.verbs.predict import check_output_file
+    from headwise.verbs.tag_noise import TagSuspect
 
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
+    tagged = any(isinstance(own, TagSuspect) for own in found)
     if output is not None:
         text = io.StringIO()
-        names = (*_COLUMNS, "words", "place") if found and hasattr(found[0], "words") else _COLUMNS
+        names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
         csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, found)])
         with telling_failures(output):
             output.write_text(text.getvalue(), encoding="utf-8", errors="replace")
@@ -77,12 +79,12 @@ def noise(
         twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
         names, shown = (visible(own.label), visible(own.suggested)), excerpt(own.text, _EXCERPT)
-        if words := getattr(own, "words", ""):
-            shown = f"{excerpt(words, _EXCERPT)} in: {shown}"
+        if isinstance(own, TagSuspect):
+            shown = f"{excerpt(own.words, _EXCERPT)} in: {shown}"
         table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
     console().print(table)
     surer = sum(own.probability > own.given_probability for own in found)
-    what = "tag" if found and hasattr(found[0], "words") else "label"
+    what = "tag" if tagged else "label"
     are = f"{what} is" if len(found) == 1 else f"{what}s are"
     of_these = (
         f"; in {surer:,} of these places another is the more probable one" if surer < len(found) else ""

@@ -61,7 +61,11 @@ def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedP
 def batch_of_pairs(pairs: Sequence[EncodedPair], device: torch.device | str = "cpu") -> Batch:
     """Some pairs as one batch of texts: all first texts, and then all second texts."""
     batch = batch_of([*(pair.first for pair in pairs), *(pair.second for pair in pairs)], device)
-    compared = [pair.compared for pair in pairs if pair.compared is not None]
-    if not compared or len(compared) < len(pairs):
-        return batch
-    return replace(batch, compared=torch.from_numpy(np.stack(compared)).to(device))
+    compared = comparisons(pairs)
+    return batch if compared is None else replace(batch, compared=torch.from_numpy(compared).to(device))
+
+
+def comparisons(pairs: Sequence[EncodedPair]) -> NDArray[np.float32] | None:
+    """How pairs compare, `[pairs, size]`, if that was found out of all of them beforehand."""
+    found = [pair.compared for pair in pairs if pair.compared is not None]
+    return np.stack(found) if found and len(found) == len(pairs) else None

@@ -13,7 +13,7 @@ from headwise.encoders.base import Encoded, output_width
 from headwise.errors import ConfigError
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.encoded import Batch
-from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, encode_pairs
+from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, comparisons, encode_pairs
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.pair import CrossInteraction, PairHead
 from headwise.linear.pair_features import (
@@ -86,12 +86,14 @@ class PairReader(Reader):
         """What `compared_by` says of pairs; None without a base."""
         if not isinstance(self.embedding, BaseEmbedding):
             return None
-        parts = [np.zeros((0, compared_size(self.embedding.config.size)), dtype=np.float32)]
-        for start in range(0, len(encoded), _PORTION):
-            batch = self.collate(encoded[start : start + _PORTION], self.device)
-            known = batch.compared
-            parts.append(compared_by(self.embedding, batch) if known is None else known.cpu().numpy())
-        return np.concatenate(parts)
+        if (known := comparisons(encoded)) is not None:
+            return known
+        size = compared_size(self.embedding.config.size)
+        parts = [
+            compared_by(self.embedding, self.collate(encoded[start : start + _PORTION], self.device))
+            for start in range(0, len(encoded), _PORTION)
+        ]
+        return np.concatenate([np.zeros((0, size), dtype=np.float32), *parts])
 
     def expert_reads(
         self, encoded: Sequence[EncodedPair], *, vectors: bool = True

@@ -16,7 +16,7 @@ from headwise.data.source import Record, Source, look_ahead
 def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     """Records with the fields of data and answers, where they are tasks; else as they are."""
     first, records = look_ahead(records, count=1)
-    if not all(_is_task(record.fields) for record in first) or not first:
+    if not (first and _is_task(first[0].fields)):
         yield from records
         return
     head, records = look_ahead(records)
