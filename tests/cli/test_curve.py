@@ -19,6 +19,106 @@ def write(path, texts=120, noise=0.2):
     path.write_text("\n".join(lines) + "\n")
 
 
+def _numbers(path):
+    chance = random.Random(1)
+    lines = ["text,label"]
+    for _ in range(120):
+        good = chance.randrange(4)
+        own = [*["fine"] * good, *["poor"] * (3 - good), *chance.choices(sum(WORDS, ()), k=3)]
+        lines.append(f"{' '.join(own)},{good + chance.gauss(0, 0.2):.3f}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _sets(path):
+    chance = random.Random(2)
+    lines = ["text,label"]
+    for number in range(120):
+        own = [n for n in (0, 1) if chance.random() < 0.6]
+        words = [chance.choice(WORDS[n]) for n in own]
+        lines.append(f"{' '.join([*words, f'n{number}'])},{'|'.join(('money', 'house')[n] for n in own)}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _pairs(path):
+    chance = random.Random(3)
+    lines = ["sentence1,sentence2,label"]
+    for number in range(120):
+        one, other = chance.choice(WORDS[0]), chance.choice(WORDS[0])
+        lines.append(f"the {one} {number},my {other} {number},{'same' if one == other else 'other'}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _tags(path):
+    chance = random.Random(4)
+    path.write_text(
+        "".join(
+            f"to\tO\n{name}\t{tag}\nn{number}\tO\n\n"
+            for number in range(120)
+            for name, tag in [chance.choice((("Rome", "B-LOC"), ("Anna", "B-PER"), ("bed", "O")))]
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "task", "score", "of"),
+    [
+        ("numbers.csv", _numbers, "regress", "mae", "texts"),
+        ("sets.csv", _sets, "multi-label", "micro_f1", "texts"),
+        ("pairs.csv", _pairs, "pair", "accuracy", "pairs"),
+        ("tags.tsv", _tags, "tag", "entities.f1", "sentences"),
+    ],
+)
+def test_every_task_on_texts(run, tmp_path, name, make, task, score, of):
+    make(tmp_path / name)
+    flags = (name, "--seeds", "2", "--base", "none", "--more", "100")
+    code, out, err = run("curve", *flags, "--json", "--svg", "curve.svg")
+    assert (code, f"task {task} guessed" in err) == (0, True), err
+    found = json.loads(out)
+    assert (found["score"], found[of]) == (score, 120)
+    first, *_, last = (sum(own) for own in zip(*found["scores"], strict=True))
+    assert last <= first if score == "mae" else last >= first
+    assert f"{of} to train on" in (tmp_path / "curve.svg").read_text()
+    out = run("curve", *flags)[1]
+    assert f"Another 100 {of} {'take' if score == 'mae' else 'are worth'} " in out
+
+
+def test_scores_of_pairs(run, tmp_path):
+    chance = random.Random(5)
+    lines = ["sentence1,sentence2,score"]
+    for number in range(120):
+        shared = chance.randrange(4)
+        other = [*["red", "door", "key"][:shared], *["a", "big", "cat"][shared:]]
+        lines.append(f"red door key {number},{' '.join(other)} {number},{shared + chance.random() / 3:.2f}")
+    (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
+    code, out, err = run("curve", "pairs.csv", "--seeds", "2", "--base", "none", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["score"] == "mae"
+    assert found["now"]["score"] < 0.5
+
+
+def test_small_numbers_have_the_same_curve(run, tmp_path):
+    _numbers(tmp_path / "numbers.csv")
+    flags = ("--task", "regress", "--seeds", "2", "--base", "none", "--json")
+    gains = []
+    for factor in (1, 1e-6):
+        head, *lines = (tmp_path / "numbers.csv").read_text().splitlines()
+        told = [(text, float(number) * factor) for text, number in (line.split(",") for line in lines)]
+        scaled = "\n".join([head, *(f"{text},{number!r}" for text, number in told)])
+        (tmp_path / "scaled.csv").write_text(scaled + "\n")
+        found = json.loads(run("curve", "scaled.csv", *flags)[1])
+        gains.append(found["forecasts"][0]["gain"] / found["now"]["score"])
+    assert gains[0] == pytest.approx(gains[1], rel=0.02)
+
+
+def test_what_has_no_curve_is_told(run, tmp_path):
+    (tmp_path / "book.txt").write_text("It was a dark and stormy night. " * 200)
+    code, _, err = run("curve", "book.txt", "--task", "language-model")
+    assert (code, "expected texts, pairs of texts or tagged sentences" in err) == (2, True)
+    code, _, err = run("curve", "book.txt", "--task", "regres")
+    assert (code, "'regress'" in err) == (2, True)
+
+
 def test_a_curve(run, tmp_path):
     write(tmp_path / "data.csv")
     flags = ("data.csv", "--seeds", "2", "--base", "none", "--more", "50", "1000")
@@ -31,7 +131,7 @@ def test_a_curve(run, tmp_path):
     code, out, _ = run("curve", *flags, "--json")
     found = json.loads(out)
     assert found["sizes"][-1] == 96
-    assert [len(found["accuracy"]), len(found["accuracy"][0])] == [2, 7]
+    assert [len(found["scores"]), len(found["scores"][0])] == [2, 7]
     for forecast in found["forecasts"]:
         low, high = forecast["interval"]
         assert 0 <= low <= forecast["gain"] <= high
@@ -44,13 +144,13 @@ def test_an_interrupted_curve_is_gone_on_with(run, tmp_path, monkeypatch):
     state = json.loads((tmp_path / "work.json").read_text())
     kept = dict(list(state["measured"].items())[:5])
     (tmp_path / "work.json").write_text(json.dumps(state | {"measured": kept}))
-    fits, judge = [], verb._linear_judge
+    fits, judge = [], verb.linear_judge
 
     def counting(*arguments):
-        own = judge(*arguments)
-        return lambda *given: fits.append(1) or own(*given)
+        own, notes = judge(*arguments)
+        return lambda *given: fits.append(1) or own(*given), notes
 
-    monkeypatch.setattr(verb, "_linear_judge", counting)
+    monkeypatch.setattr(verb, "linear_judge", counting)
     assert run("curve", *flags)[1] == whole
     assert len(fits) == 9
     write(tmp_path / "data.csv", noise=0.3)  # other texts: begun anew

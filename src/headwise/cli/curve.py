@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Switch
-from headwise.cli.console import columns, note, output, percent, print_json
+from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -19,6 +19,7 @@ def curve(
     file: FileArgument,
     /,
     *,
+    task: str | None = None,
     more: Annotated[
         tuple[int, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
     ] = (),
@@ -33,10 +34,12 @@ def curve(
     """Say what more texts are worth.
 
     Models are trained on an eighth of the texts, and on more, up to all but a fifth that they are judged
-    on; a power law through their errors says what others would add, and how sure that is.
+    on; a power law through their errors says what others would add, and how sure that is. So for pairs and
+    tagged sentences.
 
     Args:
-        file: Texts with one label each, compressed or not; "-" is standard input.
+        file: Texts, pairs or sentences with answers, compressed or not; "-" is standard input.
+        task: What the file is for; by its looks if it is not given.
         more: Numbers of more texts to think of. [about a quarter, a half and all of the file's]
         seeds: Orders of the texts, each with other texts held out.
         whole: Train what headwise train does, which takes long, instead of its linear expert alone.
@@ -49,10 +52,11 @@ def curve(
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
     from headwise.predictions.file import telling_failures  # with these comes torch
+    from headwise.report.sheet import shown
     from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.curve import curve_file
 
-    settings = {"more": more, "seeds": seeds, "whole": whole, "base": base, "work": work}
+    settings = {"task": task, "more": more, "seeds": seeds, "whole": whole, "base": base, "work": work}
     try:
         with telling_failures(work or "standard output"):
             found = curve_file(str(file), **settings, reading=given(read), listener=Terminal())
@@ -65,18 +69,22 @@ def curve(
     if json:
         print_json(found.to_json())
         return 0
-    table = columns("texts", "accuracy", "from", "to")
-    for size, own in zip(found.sizes.tolist(), found.accuracy.T, strict=True):
-        table.add_row(f"{size:,}", *map(percent, (own.mean(), own.min(), own.max())))
-    out = output()
+    line, of, out = found.sheet.headline, found.sheet.of, output()
+    table = columns(of, line.title, "from", "to")
+    for size, own in zip(found.sizes.tolist(), found.scores.T, strict=True):
+        row = (own.mean(), own.min(), own.max())
+        table.add_row(f"{size:,}", *(shown(float(value), line.form) for value in row))
     out.print(table)
-    out.print(
-        f"\nWith all {found.texts:,} texts it should be {percent(1 - found.law.error(found.texts)[0])}."
-    )
+    now = shown(found.score(found.items)[0], line.form)
+    out.print(f"\nWith all {found.items:,} {of} it should be {now}.")
     for own in found.forecasts:
-        low, high = (f"{100 * bound:+.1f}" for bound in own["interval"])
-        out.print(
-            f"Another {own['more']:,} texts are worth {100 * own['gain']:+.1f} points ({low} to {high}), "
-            f"to {percent(own['accuracy'])}."
-        )
+        values = own["gain"], *own["interval"]
+        if found.sheet.lower:
+            gain, low, high = (shown(value, line.form) for value in values)
+            said = f"take {gain} off it"
+        else:
+            gain, low, high = (f"{100 * value:+.1f}" for value in values)
+            said = f"are worth {gain} points"
+        then = shown(own["score"], line.form)
+        out.print(f"Another {own['more']:,} {of} {said} ({low} to {high}), to {then}.")
     return 0

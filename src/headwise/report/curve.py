@@ -6,6 +6,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.report.plots import ticks
+from headwise.report.sheet import FORMS, Sheet
 from headwise.scores.power_law import PowerLaw
 
 _WIDE, _HIGH, _LEFT, _TOP = 480, 260, 56, 34
@@ -13,41 +15,49 @@ _COLOUR = "#2f74d0"
 
 
 def curve_figure(
-    title: str, sizes: NDArray[np.int64], accuracy: NDArray[np.float64], law: PowerLaw, most: float
+    title: str,
+    sheet: Sheet,
+    sizes: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    law: PowerLaw,
+    most: float,
 ) -> str:
     """The source of an SVG.
 
     Args:
         title: Of the picture.
-        sizes: Texts that were trained on, `[sizes]`.
-        accuracy: Of these models, `[seeds, sizes]`.
+        sheet: How the score is written, and whether lower is better.
+        sizes: Items that were trained on, `[sizes]`.
+        scores: Of these models, `[seeds, sizes]`.
         law: Through their errors.
-        most: Texts up to which the curve is drawn.
+        most: Items up to which the curve is drawn.
     """
     places = np.geomspace(sizes.min(), most, 60)
-    middle, low, high = 1 - np.array([law.error(place) for place in places]).T
-    bottom = np.floor(20 * min(accuracy.min(), middle.min())) / 20
-    top = min(np.ceil(20 * max(accuracy.max(), low.max(), high.max())) / 20, 1.0)
+    errors = np.array([law.error(place) for place in places]).T
+    middle, low, high = errors if sheet.lower else 1 - errors
+    bottom = min(scores.min(), low.min(), high.min(), middle.min())
+    top = max(scores.max(), low.max(), high.max(), middle.max())
+    form = FORMS[sheet.headline.form]
 
-    def x(texts: float) -> float:
-        return _LEFT + _WIDE * float(np.log(texts / sizes.min()) / np.log(most / sizes.min()))
+    def x(items: float) -> float:
+        return _LEFT + _WIDE * float(np.log(items / sizes.min()) / np.log(most / sizes.min()))
 
-    def y(share: float) -> float:
-        return _TOP + _HIGH * float(1 - (share - bottom) / ((top - bottom) or 1))
+    def y(score: float) -> float:
+        return _TOP + _HIGH * float(1 - (score - bottom) / ((top - bottom) or 1))
 
-    def line(values: Sequence[float], texts: Sequence[float]) -> str:
-        return " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(texts, values, strict=True))
+    def line(values: Sequence[float], items: Sequence[float]) -> str:
+        return " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(items, values, strict=True))
 
     band = f"{line(low, places)} {line(high[::-1], places[::-1])}"
     parts = [f'<polygon points="{band}" fill="{_COLOUR}" opacity=".18"/>']
     parts += [
-        f'<path d="M{_LEFT} {y(share):.1f}H{_LEFT + _WIDE}" stroke="currentColor" opacity=".15"/>'
-        f'<text x="{_LEFT - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:.0f} %</text>'
-        for share in np.arange(bottom, top + 1e-9, 0.05 if top - bottom <= 0.3 else 0.1)
+        f'<path d="M{_LEFT} {y(mark):.1f}H{_LEFT + _WIDE}" stroke="currentColor" opacity=".15"/>'
+        f'<text x="{_LEFT - 6}" y="{y(mark) + 4:.1f}" text-anchor="end">{form(mark)}</text>'
+        for mark in ticks(bottom, top)
     ]
     parts += [
-        f'<text x="{x(texts):.1f}" y="{_TOP + _HIGH + 16}" text-anchor="middle">{texts:,.0f}</text>'
-        for texts in (*sizes[::2], most)
+        f'<text x="{x(items):.1f}" y="{_TOP + _HIGH + 16}" text-anchor="middle">{items:,.0f}</text>'
+        for items in (*sizes[::2], most)
     ]
     now = x(law.texts)
     parts.append(
@@ -55,7 +65,7 @@ def curve_figure(
         f'<text x="{now - 4:.1f}" y="{_TOP + _HIGH - 6}" text-anchor="end">the file</text>'
         f'<polyline points="{line(middle, places)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>'
     )
-    for own in accuracy:
+    for own in scores:
         parts += [
             f'<circle cx="{x(size):.1f}" cy="{y(value):.1f}" r="2" fill="currentColor" opacity=".45"/>'
             for size, value in zip(sizes, own, strict=True)
@@ -65,6 +75,7 @@ def curve_figure(
         'font-family="system-ui, sans-serif" font-size="11" role="img">'
         f"<title>{escape(title)}</title>"
         f'<text x="8" y="18" font-size="13">{escape(title)}</text>{"".join(parts)}'
-        f'<text x="{_LEFT + _WIDE / 2}" y="{_TOP + _HIGH + 36}" text-anchor="middle">texts to train on; '
-        "dots: models, line: power law, band: its 95 % interval</text></svg>\n"
+        f'<text x="{_LEFT + _WIDE / 2}" y="{_TOP + _HIGH + 36}" text-anchor="middle">{sheet.of} to '
+        f"train on; dots: {sheet.headline.title} of models, line: power law, "
+        "band: its 95 % interval</text></svg>\n"
     )

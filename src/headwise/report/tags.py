@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from operator import eq
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwise.data.sentence import Tagged
 from headwise.models.tag_model import TagModel
-from headwise.scores.entities import EntityScores, compare_entities, score_entities
+from headwise.scores.entities import EntityScores, compare_entities, count_entities, score_entities
 from headwise.scores.resample import ScoreDifference
 from headwise.scores.schemes import Scheme, convert, read_spans
 from headwise.scores.token_accuracy import TokenScores, compare_tags, score_tags
@@ -86,6 +88,19 @@ def judge_tags(
     if scheme == "plain":
         return tokens, None
     return tokens, score_entities([read_spans(t) for t in predicted], [read_spans(t) for t in truth])
+
+
+def tag_counts(
+    predicted: Sequence[Sequence[str]], sentences: Sequence[Tagged], scheme: Scheme
+) -> NDArray[np.int64]:
+    """Of each sentence two numbers whose sums are to each other as the F1 of spans says, where the tags of
+    the scheme mark some, else as the accuracy, `[sentences, 2]`."""
+    truth = [list(own.tags) for own in sentences]
+    if scheme == "plain":
+        right = [sum(map(eq, *pair)) for pair in zip(predicted, truth, strict=True)]
+        return np.stack([right, [len(own) for own in truth]], axis=1)
+    counts = count_entities(*([read_spans(tags) for tags in own] for own in (predicted, truth)))
+    return np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
 
 def compare_taggers(

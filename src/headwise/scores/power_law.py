@@ -26,6 +26,8 @@ _WHOLE = 2.0
 _MISFIT, _OFF = 0.03, 0.35
 """How far errors are from a power law by themselves, as a share of the error; and gains beyond what was
 measured, by their logarithm."""
+_LEAST = 1e-8
+"""Of a variance, as a share of the square of the largest error."""
 _OVERLAP = 0.25
 """How much the models of several seeds have in common, as they are of the same texts (Nadeau and Bengio,
 2003): of texts held out to texts trained on."""
@@ -80,7 +82,9 @@ def fit_power_law(sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: 
     # The fewer the texts, the more it matters which; the variances of all sizes are pooled under that.
     shape = sizes.max() / sizes
     pooled = (away**2 / shape).sum() / max((seeds - 1) * (len(sizes) - 1), 1)
-    variances = pooled * shape * (1 / seeds + _OVERLAP) + (_MISFIT * means) ** 2 + 1e-8
+    variances = (
+        pooled * shape * (1 / seeds + _OVERLAP) + (_MISFIT * means) ** 2 + _LEAST * means.max() ** 2 + 1e-30
+    )
     share, speed = (own.ravel() for own in np.meshgrid(_SHARES, _SPEEDS, indexing="ij"))
     curves = 1 - share[:, None] + share[:, None] * (sizes / texts) ** -speed[:, None]
     precision = (curves**2 / variances).sum(axis=1)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from operator import eq
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,9 @@ from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
 from headwise.report.tag_explanation import explain_tags
-from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags
-from headwise.scores.entities import count_entities
+from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags, tag_counts
 from headwise.scores.scheme_check import Detection, detect_scheme
-from headwise.scores.schemes import Scheme, convert, read_spans
+from headwise.scores.schemes import Scheme, convert
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LEAST, expert_say
 from headwise.tasks.task import Task
@@ -132,14 +130,7 @@ class Tag(Task):
             targets = model.targets(own)
             true = np.where(targets < 0, 0.0, chances[np.arange(len(targets)), targets])
             losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
-        truth = [list(own.tags) for own in items]
-        if model.written == "plain":
-            pairs = list(zip(judged.predicted, truth, strict=True))
-            right = [sum(map(eq, *pair)) for pair in pairs]
-            return np.stack([losses, right, [len(own) for own in truth]], axis=1)
-        spans = ([read_spans(tags) for tags in own] for own in (judged.predicted, truth))
-        counts = count_entities(*spans)
-        return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
+        return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
         """A CRF on the spelling of words and their neighbours."""

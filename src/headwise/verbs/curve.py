@@ -1,88 +1,100 @@
-"""What more texts are worth: models of fewer texts, and a power law through their errors."""
+"""What more items are worth: models of fewer, and a power law through their errors."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS
-from headwise.data.labels import targets_of
+from headwise.config import from_dict
+from headwise.data.kinds import infer_task
+from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO
-from headwise.linear.text_fit import fit_linear
-from headwise.recipe import choose_settings
+from headwise.recipe import build_recipe
 from headwise.report.curve import curve_figure
+from headwise.report.sheet import Sheet
 from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
-from headwise.train.fit import fit
+from headwise.verbs.judges import crf_judge, linear_judge, whole_judge
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import base_vectors, read_labelled
 
-LEAST_TEXTS = 100
+LEAST = 100
 _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
 _HELD, _MOST_HELD = 0.2, 2_000
-
-Judge = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
-"""The accuracy on some texts of a model of others (by number), made with a seed."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How good models of fewer texts are, and what more are worth.
+    """How good models of fewer items are, and what more are worth.
 
     Attributes:
         file: As the user named it.
-        texts: How many it has.
+        items: How many it has.
         model: What was trained: `linear` or `whole`.
-        sizes: Texts that were trained on, `[sizes]`.
-        accuracy: Of these models on other texts, `[seeds, sizes]`.
+        sheet: What the score is called, how it is written, and whether lower is better.
+        sizes: Items that were trained on, `[sizes]`.
+        scores: Of these models on other items, `[seeds, sizes]`.
         law: Through their errors.
-        more: Numbers of more texts that somebody may think of.
+        more: Numbers of more items that somebody may think of.
     """
 
     file: str
-    texts: int
+    items: int
     model: str
+    sheet: Sheet
     sizes: NDArray[np.int64]
-    accuracy: NDArray[np.float64]
+    scores: NDArray[np.float64]
     law: PowerLaw
     more: tuple[int, ...]
 
+    def score(self, items: float) -> tuple[float, float, float]:
+        """The score with so many items, and its 95 % interval."""
+        middle, low, high = self.law.error(items)
+        return (middle, low, high) if self.sheet.lower else (1 - middle, 1 - high, 1 - low)
+
     @property
     def forecasts(self) -> list[dict[str, Any]]:
-        """For each of `more`: the `gain` in accuracy and its `interval`, and the `accuracy` then."""
+        """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
+        `score` then."""
         found = []
         for more in self.more:
             gain, low, high = self.law.gain(more)
-            accuracy = 1 - self.law.error(self.texts + more)[0]
-            found.append({"more": more, "gain": gain, "interval": [low, high], "accuracy": accuracy})
+            found.append(
+                {
+                    "more": more,
+                    "gain": gain,
+                    "interval": [low, high],
+                    "score": self.score(self.items + more)[0],
+                }
+            )
         return found
 
     def figure(self) -> str:
-        """The source of an SVG, up to the most texts that somebody thinks of; what a notebook shows."""
-        title = f"What more texts are worth: {Path(self.file).name}"
-        return curve_figure(title, self.sizes, self.accuracy, self.law, self.texts + max(self.more))
+        """The source of an SVG, up to the most items that somebody thinks of; what a notebook shows."""
+        title = f"What more {self.sheet.of} are worth: {Path(self.file).name}"
+        return curve_figure(
+            title, self.sheet, self.sizes, self.scores, self.law, self.items + max(self.more)
+        )
 
     def _repr_svg_(self) -> str:
         return self.figure()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        error, low, high = self.law.error(self.texts)
+        now, low, high = self.score(self.items)
         return {
             "file": self.file,
-            "texts": self.texts,
+            self.sheet.of: self.items,
             "model": self.model,
+            "score": self.sheet.headline.key,
             "sizes": self.sizes.tolist(),
-            "accuracy": self.accuracy.tolist(),
-            "now": {"accuracy": 1 - error, "interval": [1 - high, 1 - low]},
+            "scores": self.scores.tolist(),
+            "now": {"score": now, "interval": [low, high]},
             "forecasts": self.forecasts,
         }
 
@@ -90,6 +102,7 @@ class Curve:
 def curve_file(
     file: str,
     *,
+    task: str | None = None,
     more: Sequence[int] = (),
     seeds: int = 5,
     whole: bool = False,
@@ -98,15 +111,16 @@ def curve_file(
     reading: Mapping[str, Any] | None = None,
     listener: Listener = NOBODY,
 ) -> Curve:
-    """Train models on more and more of the texts of a file, and say what others would add.
+    """Train models on more and more of the items of a file, and say what others would add.
 
-    Each seed holds a fifth of the texts out and takes the rest in another order, of which every model has
-    the first so many: what differs between the sizes of a seed is the number of texts alone.
+    Each seed holds a fifth of the items out and takes the rest in another order, of which every model has
+    the first so many: what differs between the sizes of a seed is the number of items alone.
 
     Args:
-        file: Texts with one label each; "-" is standard input.
-        more: Numbers of more texts to think of; by default about a quarter, a half and all of the file's.
-        seeds: Orders of the texts, two or more.
+        file: Texts, pairs or sentences with answers; "-" is standard input.
+        task: What the file is for; by its looks if it is not given.
+        more: Numbers of more items to think of; by default about a quarter, a half and all of the file's.
+        seeds: Orders of the items, two or more.
         whole: Train what `headwise train` does, instead of its linear expert alone.
         base: Whose vectors the linear expert reads beside the words: `auto`, `none`, or what `--base`
             takes.
@@ -115,18 +129,42 @@ def curve_file(
         listener: Is told what happens.
 
     Raises:
-        HeadwiseError: The file cannot be read, its texts are too few, or a number makes no sense.
+        HeadwiseError: The file cannot be read, it is of bags or of one long text, its items are too few, or
+            a number makes no sense.
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
+    name, given = task or "", dict(reading or {})
+    if not name:
+        name, why = infer_task(file, given)
+        if why:
+            listener.note(f"task {name} guessed from the file ({why}) - override with --task")
+    own = find_task(name)
+    kind, many = own.kind, own.kind.nouns.many
+    if not kind.sides:
+        raise ConfigError(
+            f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
+        )
+    data = kind.read(file, from_dict(kind.options, given))
+    listener.notes(data.notes)
+    kind.answer.check(data, kind.nouns)
     count = len(data.items)
+    if count < LEAST:
+        raise ConfigError(f"{data.path}: {count:,} {many}; expected {LEAST} or more {many}")
     held = min(max(round(_HELD * count), 1), _MOST_HELD)
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
-    judge = _whole_judge(data.items) if whole else _linear_judge(data.items, names, base, listener)
+    parts = Parts(kind, data.items, [], [])
+    listener.notes(kind.tell(parts.named))
+    if whole:
+        judge = whole_judge(own, data.items)
+    elif isinstance(kind, SentenceKind):
+        judge = crf_judge(data.items)
+    else:
+        judge, notes = linear_judge(own, parts, ({"model": {"task": name}, "base": {"name": base}},))
+        listener.notes(notes)
     identity = {
-        "texts": KINDS["classify"].fingerprint(data.items).sha256,
-        "model": "whole" if whole else f"linear {base}",
+        "texts": kind.fingerprint(data.items).sha256,
+        "model": f"{name} {'whole' if whole else f'linear {base}'}",
     }
     measured = Measured(work, identity)
     with listener.answering() as update:
@@ -137,10 +175,11 @@ def curve_file(
                 if key not in measured.found:
                     measured.add(key, judge(order[held : held + size], order[:held], seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
-    accuracy = np.array([[measured.found[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
-    law = fit_power_law(sizes, 1 - accuracy, count)
+    scores = np.array([[measured.found[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
+    sheet = own.tally_sheet(parts, build_recipe({"model": {"task": name}}).model)
+    law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
     steps = tuple(more) or tuple(dict.fromkeys(_round(count * share) for share in (0.25, 0.5, 1)))
-    return Curve(data.path, count, "whole" if whole else "linear", sizes, accuracy, law, steps)
+    return Curve(data.path, count, "whole" if whole else "linear", sheet, sizes, scores, law, steps)
 
 
 class Measured:
@@ -177,44 +216,3 @@ def _round(number: float) -> int:
     """1, 2 or 5 with zeros behind it, not above a number."""
     ten = 10 ** int(np.log10(number))
     return next(step * ten for step in (5, 2, 1) if step * ten <= number)
-
-
-def _linear_judge(items: Sequence[Example], names: Sequence[str], base: str, listener: Listener) -> Judge:
-    """Trains the linear expert; what it reads is chosen once, on all texts."""
-    texts, targets = [item.text for item in items], targets_of(items, names)
-    dense, said = base_vectors(texts, base)
-    if said:
-        listener.note(said)
-
-    def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
-        vectors = None if dense is None else dense[rows]
-        return fit_linear([texts[row] for row in rows], targets[rows], len(names), dense=vectors, **how)
-
-    settings = fitted(np.arange(len(texts))).settings
-
-    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        model = fitted(train, folds=1, seed=seed, settings=settings).model
-        scores = model.scores([texts[row] for row in test], None if dense is None else dense[test])
-        return float((scores.argmax(axis=1) == targets[test]).mean())
-
-    return judge
-
-
-def _whole_judge(items: Sequence[Example]) -> Judge:
-    """Trains what `headwise train` does."""
-    task = find_task("classify")
-
-    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        own, other = ([items[row] for row in rows] for rows in (train, test))
-        layers = ({"split": {"seed": seed}, "train": {"seed": seed}},)
-        known = {item.label for item in own}
-        cut = task.kind.split(own, 0.15, seed=seed)
-        parts = Parts(task.kind, cut.train, cut.dev, [])
-        recipe, vectors, _ = choose_settings(parts, layers)
-        with TemporaryDirectory(prefix="headwise-") as folder:
-            model = fit(task, parts, recipe, Path(folder), vectors=vectors).model
-        asked = [item for item in other if item.label in known]  # the others are wrong in any case
-        right = task.judge(model, asked).scores.accuracy * len(asked) if asked else 0.0
-        return right / len(other)
-
-    return judge

@@ -1,0 +1,112 @@
+"""How good models of some items of a file are on others of it, by the headline of their task."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.answers import Label, LabelSet, Number
+from headwise.data.labels import indicators, targets_of
+from headwise.data.parts import Parts
+from headwise.linear.tag_crf import fit_crf
+from headwise.linear.text_fit import fit_linear
+from headwise.recipe import Sections, choose_settings
+from headwise.report.tags import tag_counts
+from headwise.scores.label_set_metrics import micro_f1, set_counts
+from headwise.scores.scheme_check import detect_scheme
+from headwise.tasks.task import Task
+from headwise.train.fit import fit
+
+Judge = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
+"""The headline on some items (the second) of a model of others (the first), made with a seed."""
+
+
+def crf_judge(items: Sequence[Any]) -> Judge:
+    """Trains the linear CRF of tagged sentences."""
+    scheme = detect_scheme(own.tags for own in items).scheme
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        own, other = ([items[row] for row in rows] for rows in (train, test))
+        right, all_of = tag_counts(fit_crf(own, scheme, seed=seed).predict(other), other, scheme).sum(0)
+        return float(right / max(all_of, 1))
+
+    return judge
+
+
+def linear_judge(
+    task: Task, parts: Parts[Any], layers: Sequence[Sections]
+) -> tuple[Judge, tuple[str, ...]]:
+    """Trains the linear expert of texts or pairs, the training part of `parts`; what it reads is chosen
+    once, on all of them. Also what there is to say of the base."""
+    recipe, vectors, notes = choose_settings(parts, layers)
+    model, _ = task.build(parts, recipe, vectors)
+    texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
+    answer, unit = parts.kind.answer, 1.0
+    if isinstance(answer, Number):
+        targets = model.scale.standardize(answer.numbers(parts.train))
+        unit = model.scale.deviation
+    elif isinstance(answer, LabelSet):
+        targets = indicators(parts.train, model.labels)
+    else:
+        targets = targets_of(parts.train, model.labels)
+
+    def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
+        others = (None if own is None else own[rows] for own in (dense, numbers))
+        return [texts[row] for row in rows], *others
+
+    def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
+        own, vectors, further = read(rows)
+        how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
+        return fit_linear(own, targets[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how)
+
+    settings = fitted(np.arange(len(texts))).settings
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        said = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
+        if isinstance(answer, Number):
+            return unit * float(np.abs(said[:, 0] - targets[test]).mean())
+        if isinstance(answer, LabelSet):
+            return float(micro_f1(set_counts(said > 0, targets[test]).sum(axis=0)))
+        return float((said.argmax(axis=1) == targets[test]).mean())
+
+    return judge, notes
+
+
+def whole_judge(task: Task, items: Sequence[Any]) -> Judge:
+    """Trains what `headwise train` does."""
+    kind = task.kind
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        own, other = ([items[row] for row in rows] for rows in (train, test))
+        layers = ({"model": {"task": task.name}, "split": {"seed": seed}, "train": {"seed": seed}},)
+        cut = kind.split(own, 0.15, seed=seed)
+        parts = Parts(kind, cut.train, cut.dev, [])
+        recipe, vectors, _ = choose_settings(parts, layers)
+        with TemporaryDirectory(prefix="headwise-") as folder:
+            model = fit(task, parts, recipe, Path(folder), vectors=vectors).model
+        asked, lost = _known(other, kind.answer, model)
+        if not asked:
+            return 0.0
+        right, all_of = task.tally(model, asked, task.judge(model, asked))[:, 1:].sum(axis=0)
+        return float(right / max(all_of + lost, 1))
+
+    return judge
+
+
+def _known(items: list[Any], answer: Any, model: Any) -> tuple[list[Any], int]:
+    """Items with the labels that a model knows alone, and how many others they had: these are missed in any
+    case."""
+    if not isinstance(answer, Label | LabelSet):
+        return items, 0
+    known, every = set(model.labels), sum(len(own.labels) for own in items)
+    if isinstance(answer, Label):
+        kept = [own for own in items if own.label in known]
+    else:
+        kept = [
+            replace(own, labels=tuple(label for label in own.labels if label in known)) for own in items
+        ]
+    return kept, every - sum(len(own.labels) for own in kept)
