@@ -8,7 +8,8 @@ curve: of at most 4,000 texts of a set (`--most`) a quarter is for judging; of t
 the user's file, of which the forecast is made (5 seeds), and the truth is what training on both halves
 brings, in the mean over the cases. suggest: 100 texts at random, then four times 100 that are chosen,
 by doubt alone, or at random; accuracy on the test texts. The models are the linear expert in its usual
-settings. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+settings; of tagged sentences (conll2003, wnut17, ewt-xpos) the linear CRF, and how many words were to be
+tagged is told beside. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
 
 import argparse
@@ -18,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from default_sets import load
+from default_sets import GROUPS, load
 from headwise.data.labels import label_names
+from headwise.data.sentence import Tagged
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
+from headwise.linear.tag_crf import fit_crf
+from headwise.linear.text_features import BlockReader
 from headwise.linear.text_fit import fit_linear
+from headwise.report.tags import tag_counts
 from headwise.scores.power_law import fit_power_law
-from headwise.scores.suggest import most_useful
+from headwise.scores.suggest import doubt_of_tags, most_useful
 
 MOST, SEEDS, STEP, ROUNDS = 4_000, 5, 100, 4
 SIZES = 2.0 ** (-np.arange(7)[::-1] / 2)
@@ -106,6 +111,40 @@ def choices(name: str, seeds: int) -> None:
     print(json.dumps({"set": name, "seeds": seeds, **means}), flush=True)
 
 
+def tag_choices(name: str, seeds: int) -> None:
+    """The same for tagged sentences, and the words of those that were chosen."""
+    data = load(name)
+    train, test = (
+        [Tagged(tuple(words), tuple(tags)) for words, tags in zip(own.items, own.labels, strict=True)]
+        for own in (data.train, data.test)
+    )
+    kept = np.random.default_rng(5).permutation(len(train))[:MOST]
+    pool = [train[row] for row in kept if train[row].tokens]
+    reader = BlockReader("words")
+    vectors = reader.fit([" ".join(own.tokens) for own in pool], max_features=50_000)[1]
+    found: dict[str, list[list[tuple[float, int]]]] = {"random": [], "doubt": [], "suggest": []}
+    for seed in range(seeds):
+        for way, rows in found.items():
+            own = np.random.default_rng(seed).permutation(len(pool))
+            chosen, rest = own[:STEP], own[STEP:]
+            rows.append([])
+            for step in range(ROUNDS + 1):
+                crf = fit_crf([pool[row] for row in chosen], data.scheme)
+                right, every = tag_counts(crf.predict(test), test, data.scheme).sum(axis=0)
+                rows[-1].append((100 * right / every, sum(len(pool[row].tokens) for row in chosen)))
+                if step == ROUNDS:
+                    break
+                taken = np.arange(STEP)
+                if way != "random":
+                    said, ends = crf.marginals([pool[row].tokens for row in rest])
+                    doubt = doubt_of_tags(np.split(said.max(axis=1), ends[1:-1]))
+                    best = most_useful(doubt, vectors[rest], STEP)
+                    taken = np.array(best) if way == "suggest" else np.argsort(-doubt)[:STEP]
+                chosen, rest = np.concatenate([chosen, rest[taken]]), np.delete(rest, taken)
+    means = {way: np.round(np.mean(own, axis=0), 1).tolist() for way, own in found.items()}
+    print(json.dumps({"set": name, "seeds": seeds, **means}), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", choices=("curve", "suggest"))
@@ -116,6 +155,8 @@ def main() -> None:
     for name in asked.sets:
         if asked.what == "curve":
             forecasts(name, asked.cases, asked.most)
+        elif name in GROUPS["tags"]:
+            tag_choices(name, asked.cases)
         else:
             choices(name, asked.cases)
 

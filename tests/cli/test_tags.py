@@ -172,9 +172,27 @@ def test_texts_are_not_judged(run, tagger, tmp_path):
     assert (code, "a list of tokens is not found" in err) == (2, True)
 
 
-def test_commands_for_labels_of_texts_say_so(run, tagger, tmp_path):
-    (tmp_path / "new.txt").write_text("mr w3 runs\n")
-    code, _, err = run("suggest", "m", "new.txt")
-    assert (code, "not of a tagger" in err) == (2, True)
-    code, _, err = run("curve", "t.conll")
-    assert (code, "a file for the task tag" in err) == (2, True)
+def test_sentences_to_tag_next(run, tagger, conll, tmp_path):
+    """Those in doubt, with tags to be corrected; what is known, tagged or there twice is passed over."""
+    known, doubtful = "mr w3 runs\n", "so the old badge w7 of runs fell\nwho is she\n"
+    (tmp_path / "new.txt").write_text(f"{known}{doubtful}{doubtful}")
+    code, _, err = run("suggest", "m", "new.txt", "-n", "5", "-o", "next.conll")
+    assert code == 0, err
+    assert "3 of 5 sentences have tags, come again, are empty, or were trained on: passed over" in err
+    assert "2 sentences to tag are in next.conll: their tags are guesses, to be corrected" in err
+    found = (tmp_path / "next.conll").read_text()
+    assert {own.partition("\t")[0] for own in found.split("\n")} == {*doubtful.split(), ""}
+    assert run("suggest", "m", "new.txt", "-n", "1")[1] in found.split("\n\n")[0] + "\n\n"
+    (tmp_path / "more.conll").write_text(conll + "\n" + found)
+    code, _, err = run("train", "more.conll", "-o", "m2", *SMALL)
+    assert code == 0, err
+    code, out, err = run("suggest", "m", "more.conll")
+    assert (code, out, "62 of 62 sentences have tags" in err) == (0, "", True)
+    code, _, err = run("suggest", "m", "new.txt", "-o", "next.csv")
+    assert (code, "[HW605]" in err, ".conll" in err) == (2, True, True)
+
+
+def test_sentences_without_words_are_not_suggested(run, tagger, tmp_path):
+    (tmp_path / "new.jsonl").write_text('{"tokens": []}\n{"tokens": ["who", "is", "she"]}\n')
+    code, out, err = run("suggest", "m", "new.jsonl")
+    assert (code, out.count("\n\n"), out.startswith("who\t")) == (0, 1, True), err

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from headwise.scores import suggest
-from headwise.scores.suggest import most_useful
+from headwise.scores.suggest import doubt_of_tags, most_useful
 
 
 def plainly(doubt, vectors, count):
@@ -42,3 +42,9 @@ def test_of_very_many_the_doubtful_are_compared(monkeypatch):
     monkeypatch.setattr(suggest, "MOST", 2)
     doubt = np.array([0.2, 0.9, 0.4, 0.5])
     assert most_useful(doubt, np.eye(4), 4) == [1, 3, 2, 0]
+
+
+def test_the_doubt_of_tags():
+    sure, torn, long = np.array([1.0, 1.0]), np.array([0.5]), np.full(4, 0.5)
+    found = doubt_of_tags([sure, torn, long, np.zeros(0), np.array([0.0])])
+    assert found == pytest.approx([0, 0.5, 1 - 0.5**2, 0, 1])

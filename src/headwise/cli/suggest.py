@@ -36,17 +36,19 @@ def suggest(
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:
-    """Choose the texts to label next.
+    """Choose the texts to label next, or the sentences to tag.
 
     They are those that the model is in doubt of and that are unlike each other. Every record of them has
     an empty label, to be filled in, and what the model would guess; then it can be trained on beside the
-    other texts.
+    other texts. Sentences have the tags that the tagger would guess, to be corrected.
 
     Args:
         model: Folder of the model.
-        file: Texts without labels, compressed or not; "-" is standard input.
+        file: Texts without labels, compressed or not; for taggers also files of sentences without tags; "-"
+            is standard input.
         count: How many to choose.
-        output: File for them, the worthiest first: .csv, .tsv or .jsonl. Standard output by default.
+        output: File for them, the worthiest first: .csv, .tsv or .jsonl (taggers: .conll). Standard output
+            by default.
         overwrite: Replace an output that exists.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
@@ -56,11 +58,14 @@ def suggest(
     """
     from headwise.cli.predict import check_file
     from headwise.predictions.file import form_of, open_output  # with these comes torch
+    from headwise.report.sheet import lookup
+    from headwise.store import read_info
     from headwise.verbs.predict import check_output_file
     from headwise.verbs.suggest import suggest_file
 
     check_file(model, file, "suggest")
-    form = form_of(output, _FORMS, "csv")
+    tags = lookup(read_info(model), "config.model.task") == "tag"
+    form = form_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
@@ -68,10 +73,21 @@ def suggest(
     found = suggest_file(model, file, count, **how, listener=Terminal())
     label = found[0].column if found else "label"
     with open_output(output) as target:
-        target.write(_written(found, form, label).encode("utf-8", "surrogatepass"))
-    if output is not None:
+        written = _tagged(found) if tags else _written(found, form, label)
+        target.write(written.encode("utf-8", "surrogatepass"))
+    if output is not None and tags:
+        note(f"{len(found):,} sentences to tag are in {output}: their tags are guesses, to be corrected")
+    elif output is not None:
         note(f"{len(found):,} texts to label are in {output}: fill in the column {label!r}")
     return 0
+
+
+def _tagged(found: Sequence["Suggestion"]) -> str:
+    """The sentences, a word and the guess of its tag on each line."""
+    from headwise.predictions.tags import TagLayout
+
+    layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
+    return "".join(layout.record(own.row, own.guess) for own in found)
 
 
 def _written(found: Sequence["Suggestion"], form: str, label: str) -> str:

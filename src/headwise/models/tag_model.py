@@ -285,8 +285,10 @@ class TagModel(TextModel):
         for part in in_chunks(texts, chunk):
             yield from self.tag([self.sentence(as_example(text)) for text in part])
 
-    def sentence(self, example: Example) -> Tagged:
-        """A text cut into words, without tags."""
+    def sentence(self, example: Example | Tagged) -> Tagged:
+        """A text cut into words, without tags; sentences stay as they are."""
+        if isinstance(example, Tagged):
+            return example
         text = example.text
         places = tuple(self.features.tokenizer.spans(text))
         words = tuple(text[start:end] for start, end in places)

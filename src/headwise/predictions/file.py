@@ -69,10 +69,11 @@ def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: 
         suffixes.pop()
     if suffixes and suffixes[-1] in known:
         return known[suffixes[-1]]
-    names = [f".{form}" for form in dict.fromkeys(known.values())]
+    *others, last = (f".{form}" for form in dict.fromkeys(known.values()))
+    names = f"{', '.join(others)} or {last}" if others else last
     raise OutputError(
-        f"{path}: the format of the predictions is not known; name the file {', '.join(names[:-1])} or "
-        f"{names[-1]} (.gz or .xz after it compresses){advice}",
+        f"{path}: the format of the predictions is not known; name the file {names} (.gz or "
+        f".xz after it compresses){advice}",
         code="HW605",
     )
 

@@ -109,7 +109,7 @@ class TagPredictor(Predictor):
 
     def sentence(self, item: Any) -> Tagged:
         """The words of an item, which may be a text."""
-        return item if isinstance(item, Tagged) else self.model.sentence(item)
+        return self.model.sentence(item)
 
     def encode(self, items: Sequence[Any]) -> Sequence[Tagged]:
         return [self.sentence(item) for item in items]

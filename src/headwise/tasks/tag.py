@@ -10,13 +10,12 @@ from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
-from headwise.data.sentence import Tagged
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.tag_crf import NAME, fit_crf
 from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
-from headwise.models.tag_model import TagModel
+from headwise.models.tag_model import TaggedText, TagModel
 from headwise.predictions.tags import TagPredictor
 from headwise.report.explanation import Explanation
 from headwise.report.remarks import Remark
@@ -26,6 +25,7 @@ from headwise.report.tag_explanation import explain_tags
 from headwise.report.tags import TagEvaluation, compare_taggers, evaluate_tags, judge_tags, tag_counts
 from headwise.scores.scheme_check import Detection, detect_scheme
 from headwise.scores.schemes import Scheme, convert
+from headwise.scores.suggest import doubt_of_tags
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LEAST, expert_say
 from headwise.tasks.task import Task
@@ -148,9 +148,11 @@ class Tag(Task):
         return found
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        return explain_tags(
-            model, [own if isinstance(own, Tagged) else model.sentence(own) for own in items]
-        )
+        return explain_tags(model, [model.sentence(own) for own in items])
+
+    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[TaggedText], np.ndarray]:
+        said = model.tag(items)
+        return said, doubt_of_tags([np.array(own.probabilities) for own in said])
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many

@@ -256,15 +256,15 @@ class Task(ABC):
         """A recipe for a share of the items that it was chosen for."""
         return recipe
 
-    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
-        """What a model guesses of items, as it is written, and how much in doubt it is, from 0 to 1,
-        `[items]`.
+    def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+        """What a model guesses of items, as it is written (of sentences as `TaggedText`s), and how much in
+        doubt it is, from 0 to 1, `[items]`.
 
         Raises:
-            ConfigError: Such models give no labels to texts.
+            ConfigError: Such models give no labels to texts and no tags to words.
         """
         raise ConfigError(
-            f"what to label next is asked of models that give texts labels, not of a {self.title}"
+            f"what to label next is asked of models that give texts labels or tags, not of a {self.title}"
         )
 
     def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:

@@ -1,12 +1,13 @@
-"""What to label next: texts that a model is in doubt of and that are unlike each other."""
+"""What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from headwise.data.duplicates import normal_text
 from headwise.data.formats.jsonl import as_text
+from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.names import LABEL_NAMES, surest
 from headwise.data.overlap import remembered
 from headwise.data.rows import Row
@@ -26,13 +27,13 @@ class Suggestion:
 
     Attributes:
         row: Its record in the file.
-        guess: What the model says of it.
+        guess: What the model says of it; of a sentence its words and tags, a `TaggedText`.
         doubt: How little the model knows, from 0 to 1.
-        column: Where its label belongs.
+        column: Where its label belongs; not for sentences.
     """
 
     row: Row[Any]
-    guess: str
+    guess: Any
     doubt: float
     column: str = "label"
 
@@ -49,12 +50,13 @@ def suggest_file(
 ) -> list[Suggestion]:
     """The texts of a file that are worth a label most, the worthiest first.
 
-    Texts that the model was made of, that have a label, that come again, or that have no words are passed
-    over.
+    Texts that the model was made of, that have a label (sentences that have tags), that come again, or that
+    have no words are passed over.
 
     Args:
         folder: The model's folder.
-        file: Texts (or pairs) without labels; "-" is standard input.
+        file: Texts (or pairs) without labels, for a tagger also sentences without tags; "-" is standard
+            input.
         count: How many to give.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
@@ -64,14 +66,17 @@ def suggest_file(
         listener: Is told what happens.
 
     Raises:
-        HeadwiseError: The model or the file cannot be used, or the task gives no labels to texts.
+        HeadwiseError: The model or the file cannot be used, or the task gives no labels and no tags.
     """
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
     model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
     task.doubts(model, [])  # refuses such a model before its file is read
     kind, every = task.kind_for(model.config), list(rows)
-    names = list(every[0].fields) if every else []
+    tags = isinstance(kind, SentenceKind)
+    if tags:
+        every = [replace(row, item=model.sentence(row.item)) for row in every]
+    names = list(every[0].fields) if every and not tags else []
     asked = (reading or {}).get("label_column")
     column = asked or "label"
     if asked is None and (usual := surest(names, LABEL_NAMES)) is not None:
@@ -83,13 +88,13 @@ def suggest_file(
     left: dict[str, Row[Any]] = {}
     for row, known in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))
-        if key and not known and not as_text(row.fields.get(column)).strip():
+        given = row.item.tags if tags else as_text(row.fields.get(column)).strip()
+        if key and not (known or given):
             left.setdefault(key, row)
     if len(left) < len(every):
-        listener.note(
-            f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have a label, come again, are "
-            "empty, or were trained on: passed over"
-        )
+        have = f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have"
+        answers = "tags" if tags else "a label"
+        listener.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
     items = [row.item for row in left.values()]
     guesses, doubt = task.doubts(model, items)
     found = most_useful(doubt, _vectors(model, kind, items), count) if items else []
@@ -99,8 +104,8 @@ def suggest_file(
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:
     """What tells texts apart: their vectors by the model's base, or their words."""
-    vectors = model.base_vectors(model.encoded(items)) if kind.sides == 1 else None
-    if vectors is not None:
+    whole = kind.sides == 1 and not isinstance(kind, SentenceKind)
+    if whole and (vectors := model.base_vectors(model.encoded(items))) is not None:
         return vectors
     reader = BlockReader("words", model.config.words.tokenizer)
     return reader.fit([kind.text(item) for item in items], max_features=_FEATURES)[1]

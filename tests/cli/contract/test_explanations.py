@@ -141,7 +141,7 @@ def test_labels_are_looked_for_where_they_usually_stand(call, trained_of, tmp_pa
     assert (code, out.splitlines()[0], len(out.splitlines())) == (0, "intent,message,label,guess", 11)
 
 
-@pytest.mark.parametrize(("silent", "title"), [("tag", "a tagger"), ("regress", "a regressor of texts")])
+@pytest.mark.parametrize(("silent", "title"), [("regress", "a regressor of texts")])
 def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, silent, title):
     path = tmp_path / "texts.csv"
     path.write_text("text,label\none two,a\n")
