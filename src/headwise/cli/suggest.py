@@ -36,11 +36,11 @@ def suggest(
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:
-    """Choose the texts to label next, or the sentences to tag.
+    """Choose the texts to label next.
 
     They are those that the model is in doubt of and that are unlike each other. Every record of them has
     an empty label, to be filled in, and what the model would guess; then it can be trained on beside the
-    other texts. Sentences have the tags that the tagger would guess, to be corrected.
+    other texts. Of a tagger they are sentences, with the tags that it would guess, to be corrected.
 
     Args:
         model: Folder of the model.
@@ -57,14 +57,17 @@ def suggest(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     from headwise.cli.predict import check_file
+    from headwise.data.kinds.sentence import SentenceKind
     from headwise.predictions.file import form_of, open_output  # with these comes torch
     from headwise.report.sheet import lookup
     from headwise.store import read_info
+    from headwise.tasks import find_task
     from headwise.verbs.predict import check_output_file
     from headwise.verbs.suggest import suggest_file
 
     check_file(model, file, "suggest")
-    tags = lookup(read_info(model), "config.model.task") == "tag"
+    task = find_task(str(lookup(read_info(model), "config.model.task")))
+    tags = isinstance(task.kind, SentenceKind)
     form = form_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
