@@ -51,12 +51,12 @@ def first_model(names: Sequence[str], folder: Path) -> Path:
     return model
 
 
-def measure(sizes: Sequence[int], folder: Path, results: Path) -> None:
+def measure(sizes: Sequence[int], folder: Path, results: Path, system: str) -> None:
     """Do the runs that are not in the results."""
     done = read_results(results)
     for group in range(GROUPS):
         names = MTL[group::GROUPS]
-        jobs = [Job(f"mtl16/{name}", SYSTEM, texts, 0) for texts in sizes for name in names]
+        jobs = [Job(f"mtl16/{name}", system, texts, 0) for texts in sizes for name in names]
         for job in jobs:
             if job in done:
                 continue
@@ -69,7 +69,7 @@ def measure(sizes: Sequence[int], folder: Path, results: Path) -> None:
             print(f"{job}: {100 * result['test']:.1f} in {result['seconds']} s", flush=True)
 
 
-def print_means(results: Path) -> None:
+def print_means(results: Path, systems: Sequence[str]) -> None:
     """Means over the domains that both have."""
     found = read_results(results)
     columns = ("test", "unseen", "encoder_alone", "expert_alone")
@@ -77,12 +77,12 @@ def print_means(results: Path) -> None:
         names = [
             f"mtl16/{name}"
             for name in MTL
-            if all(Job(f"mtl16/{name}", own, texts, 0) in found for own in ("headwise", SYSTEM))
+            if all(Job(f"mtl16/{name}", own, texts, 0) in found for own in systems)
         ]
         if not names:
             continue
         print_header([f"{texts or 'all'} reviews, {len(names)} domains", *columns])
-        for system in ("headwise", SYSTEM):
+        for system in systems:
             runs = [found[Job(name, system, texts, 0)] for name in names]
             means = [sum(run.get(column, run["test"]) for run in runs) / len(runs) for column in columns]
             print_row([system, *(f"{100 * mean:.1f}" for mean in means)])
@@ -94,6 +94,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", nargs="+", default=["all"], help="numbers of reviews, or all")
+    parser.add_argument("--name", default=SYSTEM, help="of these runs, with other options or code")
+    parser.add_argument("--beside", default="headwise", help="the name of those without an earlier model")
     parser.add_argument("--folder", type=Path, help="keeps the models of twelve domains")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
@@ -101,8 +103,8 @@ def main() -> None:
     if not arguments.table:
         sizes = [ALL if size == "all" else int(size) for size in arguments.sizes]
         with tempfile.TemporaryDirectory() as temporary:
-            measure(sizes, arguments.folder or Path(temporary), arguments.results)
-    print_means(arguments.results)
+            measure(sizes, arguments.folder or Path(temporary), arguments.results, arguments.name)
+    print_means(arguments.results, (arguments.beside, arguments.name))
 
 
 if __name__ == "__main__":
