@@ -162,3 +162,24 @@ def test_a_classifier_needs_two_labels(labels):
 @pytest.mark.parametrize("name", ENCODERS)
 def test_every_encoder_has_its_name(name):
     assert encoder_name(ENCODERS[name][1]()) == name
+
+
+@pytest.mark.parametrize("asked", [["w1 w2"], "w1 w2", (), None, 3])
+def test_a_model_is_not_called_with_texts(model, asked):
+    with pytest.raises(ConfigError, match=r"predict\(texts\)"):
+        model(asked)
+
+
+class Frame:
+    """What iterates over the names of its columns, as a DataFrame."""
+
+    columns = ("label", "text")
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba"])
+def test_the_columns_of_a_table_are_not_taken_for_texts(model, ask):
+    with pytest.raises(ConfigError, match=r"a Frame with the columns 'label', 'text'; give one"):
+        list(getattr(model, ask)(Frame()))

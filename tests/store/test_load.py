@@ -631,3 +631,11 @@ def test_another_number_of_kept_weights(many_labels, sign, kept):
     path.write_text(json.dumps(config))
     sign(many_labels)
     assert refused(many_labels).code in ("HW507", "HW509")
+
+
+def test_a_model_is_no_folder():
+    for given in (torch.nn.Linear(1, 1), None):
+        for read in (load_model, read_info):
+            with pytest.raises(StoreError, match=r"is no folder.*save_model") as caught:
+                read(given)
+            assert caught.value.code == "HW501"

@@ -36,7 +36,8 @@ def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
 
 
 def several(items: Iterable[T]) -> Iterable[T]:
-    """The items, if they are not one text, nor a dictionary, whose keys would be taken for them.
+    """The items, if they are not one text, nor a dictionary or a table (of pandas, say), whose keys or
+    columns would be taken for them.
 
     Raises:
         ConfigError: They are.
@@ -50,6 +51,12 @@ def several(items: Iterable[T]) -> Iterable[T]:
         raise ConfigError(
             f"expected a list of texts, got a {type(items).__name__} of {', '.join(names)}; give a list"
             + (f", such as [{names[0]}] of it" if names else "")
+        )
+    if (columns := getattr(items, "columns", None)) is not None:
+        names = [*map(repr, columns)]
+        raise ConfigError(
+            f"expected a list of texts, got a {type(items).__name__} with the columns {', '.join(names)}; "
+            "give one of them, or of pairs a list of tuples"
         )
     return items
 

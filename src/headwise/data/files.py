@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Iterator
+from os import PathLike
 from typing import BinaryIO
 
 from headwise.data.compression import DAMAGED, ZIP_TROUBLE, open_bytes, size_on_disk
@@ -15,6 +16,20 @@ BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
 
 Line = tuple[int, str]
 """A line's number, from 1, and its text."""
+
+
+def file_name(file: object) -> str:
+    """The name of a file that somebody gives, as a text or a path.
+
+    Raises:
+        ConfigError: It is something else, such as texts themselves.
+    """
+    if isinstance(file, str | PathLike):
+        return str(file)
+    raise ConfigError(
+        f"expected the name of a file, got a {type(file).__name__}; texts themselves are given to "
+        "model.predict or to an estimator, and a table is written to a file first"
+    )
 
 
 def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:

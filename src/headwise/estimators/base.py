@@ -88,7 +88,7 @@ class TextEstimator(BaseEstimator):
             StoreError: It is not a sound model folder.
             ConfigError: It holds a model of another task.
         """
-        model, info = load_model(Path(folder)), read_info(Path(folder))
+        model, info = load_model(folder), read_info(folder)
         if (task := model.config.task) != cls.TASK:
             raise ConfigError(
                 f"{fspath(folder)}: a model of the task {task!r}; {cls.__name__} loads those of the task "

@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
+from headwise.errors import ConfigError
+from headwise.features.encoded import Batch
 from headwise.models.model_config import ModelConfig
+from headwise.ragged import Ragged
 
 
 class AnyModel(nn.Module):
@@ -42,6 +45,19 @@ class AnyModel(nn.Module):
     def outputs_json(self) -> dict[str, Any]:
         """What the outputs mean, as plain data for `read_outputs`."""
         raise NotImplementedError
+
+    def __call__(self, batch: Any, *more: Any) -> Any:
+        """What the network computes of an encoded batch.
+
+        Raises:
+            ConfigError: It is none: texts, say.
+        """
+        if not isinstance(batch, Batch | Ragged):
+            raise ConfigError(
+                f"a {type(self).__name__} is not called with a {type(batch).__name__}; "
+                "model.predict(texts) says what it makes of texts"
+            )
+        return super().__call__(batch, *more)
 
     @property
     def device(self) -> torch.device:

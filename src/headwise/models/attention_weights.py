@@ -13,6 +13,7 @@ from headwise.data.pair import Pair
 from headwise.encoders.weights import Look, Node, record
 from headwise.encoders.windows import Window, cut_windows
 from headwise.errors import ConfigError
+from headwise.models.any_model import AnyModel
 from headwise.models.language_model import NOTHING, LanguageModel
 from headwise.models.pair_model import PairReader, as_pair
 from headwise.models.tag_model import TagModel
@@ -87,6 +88,11 @@ def attention_weights(
     Raises:
         ConfigError: The encoder has no attention (an LSTM), or the model does not read texts.
     """
+    if not isinstance(model, AnyModel):
+        raise ConfigError(
+            f"expected a model, got a {type(model).__name__}; headwise.load_model(folder) gives that of a "
+            "folder, estimator.model_ that of an estimator"
+        )
     training = model.training
     model.eval()
     try:

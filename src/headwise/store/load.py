@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from headwise.tasks import find_task
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 
-def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any:
+def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu") -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
     see `headwise.tasks.TASKS`.
 
@@ -55,7 +56,7 @@ def load_model(folder: Path | str, *, device: torch.device | str = "cpu") -> Any
     Raises:
         StoreError: See there; the message names the file.
     """
-    files = _Folder(Path(folder))
+    files = _Folder(folder)
     settings = files.json(CONFIG)
     where = files.name(CONFIG)
     config = parse_config(_get(settings, "model", dict, where), f"{where}: model")
@@ -122,7 +123,7 @@ def _card(files: "_Folder", model: Any) -> str:
     return model_html(model, info)
 
 
-def read_info(folder: Path | str) -> dict[str, Any]:
+def read_info(folder: PathLike[str] | str) -> dict[str, Any]:
     """What a model folder says of its model, without loading it.
 
     Returns:
@@ -132,7 +133,7 @@ def read_info(folder: Path | str) -> dict[str, Any]:
     Raises:
         StoreError: See there.
     """
-    files = _Folder(Path(folder))
+    files = _Folder(folder)
     return {name.removesuffix(".json"): files.json(name) for name in _INFO}
 
 
@@ -147,8 +148,14 @@ class _Entry:
 class _Folder:
     """A model folder of which the manifest has been read."""
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, folder: PathLike[str] | str):
+        if not isinstance(folder, str | PathLike):
+            raise StoreError(
+                f"a {type(folder).__name__} is no folder; give the folder of a model (of one in memory "
+                "what estimator.save or headwise.save_model made)",
+                code="HW501",
+            )
+        self.path = path = Path(folder)
         if not path.is_dir():
             problem = "this is no folder" if path.exists() else "there is no such folder"
             raise StoreError(f"{path}: {problem}; give the folder of a model", code="HW501")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.config import from_dict
+from headwise.data.files import file_name
 from headwise.data.kinds import infer_task
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
@@ -100,7 +101,7 @@ class Curve:
 
 
 def curve_file(
-    file: str,
+    file: Path | str,
     *,
     task: str | None = None,
     more: Sequence[int] = (),
@@ -134,7 +135,7 @@ def curve_file(
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    name, given = task or "", dict(reading or {})
+    file, name, given = file_name(file), task or "", dict(reading or {})
     if not name:
         name, why = infer_task(file, given)
         if why:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.config import from_dict
+from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task
 from headwise.data.labels import label_names
@@ -67,7 +68,7 @@ def rows_for(
 ) -> Rows[Any]:
     """The records of a file as a model reads them; see `read_answers`."""
     given, kind = dict(reading or {}), task.kind_for(model.config)
-    rows = task.rows(model, str(file), lambda: from_dict(kind.options, given), given)
+    rows = task.rows(model, file_name(file), lambda: from_dict(kind.options, given), given)
     listener.notes(rows.notes)
     return rows
 
@@ -99,7 +100,7 @@ def read_answers(
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
     options = task.options(model, from_dict(kind.options, dict(reading or {})))
-    data = kind.read(str(file), options, like=task.likeness(model))
+    data = kind.read(file_name(file), options, like=task.likeness(model))
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     listener.notes(data.notes)

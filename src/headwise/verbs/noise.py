@@ -1,12 +1,14 @@
 """Which labels of a file are likely to be wrong, by a linear model that was trained without the text."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from headwise.data.files import file_name
 from headwise.data.labels import targets_of
 from headwise.data.near import near_texts, words_of
 from headwise.features.bases.choice import AUTO
@@ -21,7 +23,11 @@ LEAST_TEXTS = 20
 
 
 def noise_file(
-    file: str, *, base: str = AUTO, reading: Mapping[str, Any] | None = None, listener: Listener = NOBODY
+    file: Path | str,
+    *,
+    base: str = AUTO,
+    reading: Mapping[str, Any] | None = None,
+    listener: Listener = NOBODY,
 ) -> list[Suspect]:
     """The texts of a file whose labels are likely to be wrong, the likeliest first; of a file of tagged
     sentences the words, as `headwise.verbs.tag_noise.TagSuspect`s.
@@ -35,6 +41,7 @@ def noise_file(
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
+    file = file_name(file)
     if (tagged := read_tagged_file(file, reading, LEAST_TEXTS, listener)) is not None:
         return [*suspect_tags(tagged)]
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
+from headwise.data.files import file_name
 from headwise.data.parses import parsed_rows
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
@@ -74,7 +75,11 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    file, output, reading = Path(file), None if output is None else Path(output), dict(reading or {})
+    file, output, reading = (
+        Path(file_name(file)),
+        None if output is None else Path(output),
+        dict(reading or {}),
+    )
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
     if output is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.drop import with_weights, without_lines
+from headwise.data.files import file_name
 from headwise.data.labels import targets_of
 from headwise.data.options import WeightOptions
 from headwise.data.overlap import Overlap
@@ -132,8 +133,8 @@ def train_files(
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume has come to its end before.
     """
-    output = Path(output)
-    layers, guessed = with_task(str(file), settings)
+    output, file = Path(output), file_name(file)
+    layers, guessed = with_task(file, settings)
     listener.notes([guessed] if guessed else [])
     former, layers = former_of(layers)
     asked = build_recipe(*layers)
@@ -149,9 +150,9 @@ def train_files(
             raise kind.refuse_parses()
         parts = read_parts(
             kind,
-            str(file),
-            None if dev is None else str(dev),
-            None if test is None else str(test),
+            file,
+            None if dev is None else file_name(dev),
+            None if test is None else file_name(test),
             asked.data,
             asked.split,
             parses,

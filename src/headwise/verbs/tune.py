@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.files import file_name
 from headwise.data.parts import read_parts
 from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
@@ -124,10 +125,10 @@ class Tuned:
 
 
 def tune_file(
-    file: str,
-    folder: Path,
+    file: Path | str,
+    folder: Path | str,
     *,
-    dev: str | None = None,
+    dev: Path | str | None = None,
     minutes: float = 10.0,
     seeds: int = 4,
     settings: Sequence[Sections] | Sections = (),
@@ -161,6 +162,8 @@ def tune_file(
         raise ConfigError(
             f"--seeds {seeds} --minutes {minutes:g}; expected 1 or more trainings, and minutes of 0 or more"
         )
+    file, folder = file_name(file), Path(folder)
+    dev = None if dev is None else file_name(dev)
     layers, _ = with_task(file, settings)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)

@@ -5,13 +5,14 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from headwise.config import from_dict, unknown
 from headwise.data.diagnosis import SHOWN, Diagnosis, FileReport, Finding, Lengths, Names, count, some_of
 from headwise.data.doctor.file import File
 from headwise.data.errors import DataError
+from headwise.data.files import file_name
 from headwise.data.kind import Kind
 from headwise.data.kinds import KINDS, infer_task
 from headwise.errors import ConfigError
@@ -24,13 +25,15 @@ _ORDER = ("error", "warning", "info")
 
 
 def doctor_files(
-    paths: Sequence[str], task: str | None = None, reading: Mapping[str, Any] | None = None
+    paths: Sequence[Path | str] | Path | str,
+    task: str | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Diagnosis:
     """Look at data files before they are trained on.
 
     Args:
-        paths: Training data, then perhaps development and test data ("train", "dev" or "test" in a file's
-            name goes before its place); "-" is standard input.
+        paths: Training data, or a list with these, then perhaps development and test data ("train", "dev"
+            or "test" in a file's name goes before its place); "-" is standard input.
         task: What the files are for; by the looks of the first file if it is not given.
         reading: How they are read, as far as it is not to be guessed: fields of the options of the task's
             kind (`headwise.data.kinds.KINDS`).
@@ -38,6 +41,9 @@ def doctor_files(
     Raises:
         ConfigError: No files, an unknown task, or options that do not go together.
     """
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        paths = [paths]
+    paths = [file_name(own) for own in paths]
     if not paths:
         raise ConfigError("no files to look at; expected at least one, such as train.tsv")
     reading, why = reading or {}, ""
