@@ -73,3 +73,36 @@ def test_dev_texts_and_folder(tiny, tmp_path):
 def test_what_cannot_be_fitted(tiny, X, y, error, message):
     with pytest.raises(error, match=message):
         MultiLabelClassifier(recipe=tiny).fit(X, y)
+
+
+class Frame:
+    """As much of a pandas DataFrame as is used."""
+
+    ndim = 2
+
+    def __init__(self, values, columns):
+        self.values, self.columns = np.asarray(values), columns
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values.astype(dtype)
+
+
+def test_columns_with_names(tiny, tmp_path):
+    """Labels are called as the columns of a table are, in its order, and those of another found by name."""
+    X, sets = data(120)
+    names = ["wind", "rain", "sun"]
+    y = MultiLabelBinarizer(classes=names).fit_transform(sets)
+    other = Frame(y[:, ::-1], names[::-1])
+    one = MultiLabelClassifier(recipe=tiny, epochs=3).fit(X, Frame(y, names), dev=(X, other))
+    assert one.classes_.tolist() == names
+    assert set(one.model_.labels) == set(names)
+    assert (one.predict(X) == y).mean() > 0.9
+    assert one.score(X, other) == one.score(X, Frame(y, names)) == one.score(X, y) > 0.8
+    chances = one.predict_proba(X)
+    assert chances[y == 1].mean() > 0.7 > 0.3 > chances[y == 0].mean()
+    one.save(tmp_path / "m")
+    again = MultiLabelClassifier.load(tmp_path / "m")
+    assert again.classes_.tolist() == names
+    np.testing.assert_array_equal(again.predict(X), one.predict(X))
+    plain = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, range(3)))
+    assert plain.classes_.tolist() == [0, 1, 2]

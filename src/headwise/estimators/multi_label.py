@@ -18,7 +18,8 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
     """A classifier that says of each label whether a text has it; see `TextEstimator` for its parameters.
 
     Attributes:
-        classes_: The labels in the order of the columns: sorted names, or the numbers of y's columns.
+        classes_: The labels in the order of the columns: sorted names, or the names of y's columns, or
+            their numbers where they have none.
         model_: The fitted `headwise.models.label_set_model.LabelSetModel`.
         recipe_: The settings that were used, in the sections of a recipe.
         history_: Scores on dev, one dictionary for each epoch.
@@ -32,7 +33,8 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
             y: Their labels: a list of names for each text (which may be empty), or an indicator matrix
-                `[texts, labels]` of zeros and ones, as scikit-learn's `MultiLabelBinarizer` makes it.
+                `[texts, labels]` of zeros and ones, as scikit-learn's `MultiLabelBinarizer` makes it; the
+                columns of a DataFrame are found by their names.
             dev: Texts and labels that choose the best epoch and set probabilities and thresholds. By
                 default a share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
 
@@ -45,36 +47,43 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             raise ValueError("y has no labels")
         held = None
         if dev is not None:
-            held, others = _examples(*dev)
+            held, others = _examples(*dev, names)
             if unseen := [name for name in others if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
-        return self._fit(examples, held, names, label_matrix=_matrix(y) is not None)
+        matrix = _matrix(y) is not None
+        return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
 
     def predict_proba(self, X: Sequence[str]) -> NDArray[np.float64]:
         """The calibrated probability of every label, each by itself, `[texts, labels]`."""
         check_is_fitted(self, "model_")
-        return self.model_.predict_proba(texts_of(X))
+        return self.model_.predict_proba(texts_of(X))[:, self._order]
 
     def predict(self, X: Sequence[str]) -> Any:
         """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
         else a list with a tuple of names for each text."""
-        probabilities = self.predict_proba(X)  # first: it looks whether there is a model
-        given = self.model_.given(probabilities)
+        check_is_fitted(self, "model_")
+        given = self.model_.given(self.model_.predict_proba(texts_of(X)))[:, self._order]
         if self._is_matrix:
             return given.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in given]
 
     def score(self, X: Sequence[str], y: Any, sample_weight: Any = None) -> float:
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
-        predicted = [example.labels for example in _examples(X, self.predict(X))[0]]
-        true = [example.labels for example in _examples(X, y)[0]]
+        check_is_fitted(self, "model_")
+        known = [str(label) for label in self.classes_]
+        predicted = [example.labels for example in _examples(X, self.predict(X), known)[0]]
+        true = [example.labels for example in _examples(X, y, known)[0]]
         right = [set(one) == set(other) for one, other in zip(predicted, true, strict=True)]
         return float(np.average(right, weights=sample_weight))
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)
-        self._is_matrix = info["training"].get("label_matrix") is True
-        self.classes_ = np.array([int(name) for name in model.labels] if self._is_matrix else model.labels)
+        columns = info["training"].get("label_matrix")
+        named = isinstance(columns, list) and sorted(map(str, columns)) == sorted(model.labels)
+        names = list(map(str, columns)) if named else list(model.labels)
+        self._is_matrix = named or columns is True
+        self._order = [model.labels.index(name) for name in names]
+        self.classes_ = np.array([int(name) for name in names] if columns is True else names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -82,17 +91,30 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         return tags
 
 
-def _examples(X: Any, y: Any) -> tuple[list[LabelSetExample], list[str]]:
-    """The examples and the names of all labels."""
+def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetExample], list[str]]:
+    """The examples and the names of all labels; a matrix whose columns have no names has those that are
+    `known`, if it has as many."""
     texts, matrix = texts_of(X), _matrix(y)
     if matrix is not None:
-        names = [str(column) for column in range(matrix.shape[1])]
+        count = matrix.shape[1]
+        others = known if len(known) == count else [str(column) for column in range(count)]
+        names = _columns(y) or list(others)
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
         sets = [_names(labels, place) for place, labels in enumerate(y)]
         names = sorted({label for own in sets for label in own})
     check_consistent_length(texts, sets)
     return [LabelSetExample(text, labels=own) for text, own in zip(texts, sets, strict=True)], names
+
+
+def _columns(y: Any) -> list[str] | None:
+    """The names of the columns of a DataFrame, if it has others than their numbers."""
+    names = list(getattr(y, "columns", ()))
+    if names == list(range(len(names))):
+        return None
+    if len(set(map(str, names))) < len(names):
+        raise ValueError(f"y has columns of the same name: {names}")
+    return [str(name) for name in names]
 
 
 def _matrix(y: Any) -> NDArray[np.bool_] | None:
