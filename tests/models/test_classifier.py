@@ -171,9 +171,10 @@ def test_a_model_is_not_called_with_texts(model, asked):
 
 
 class Frame:
-    """What iterates over the names of its columns, as a DataFrame."""
+    """What has columns with types and iterates over their names, as a DataFrame."""
 
     columns = ("label", "text")
+    dtypes = ("object", "object")
 
     def __iter__(self):
         return iter(self.columns)
