@@ -52,8 +52,9 @@ def several(items: Iterable[T]) -> Iterable[T]:
             f"expected a list of texts, got a {type(items).__name__} of {', '.join(names)}; give a list"
             + (f", such as [{names[0]}] of it" if names else "")
         )
-    if hasattr(items, "dtypes") and hasattr(items, "columns"):
-        names = [*map(repr, items.columns)]
+    columns = getattr(items, "columns", None)
+    if columns is not None and hasattr(items, "dtypes"):
+        names = [*map(repr, columns)]
         raise ConfigError(
             f"expected a list of texts, got a {type(items).__name__} with the columns {', '.join(names)}; "
             "give one of them, or of pairs a list of tuples"
