@@ -33,6 +33,8 @@ PAIR_NAMES = (
     ("text_1", "text_2"),
     ("question1", "question2"),
     ("s1", "s2"),
+    ("sent1", "sent2"),
+    ("first", "second"),
     ("question", "answer"),
     ("question", "sentence"),
     ("query", "document"),
