@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from headwise.config import from_dict
 from headwise.data.files import file_name
-from headwise.data.kinds import infer_task
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
@@ -23,6 +22,7 @@ from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
 from headwise.verbs.judges import crf_judge, linear_judge, whole_judge
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import with_task
 
 LEAST = 100
 _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
@@ -135,11 +135,10 @@ def curve_file(
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    file, name, given = file_name(file), task or "", dict(reading or {})
-    if not name:
-        name, why = infer_task(file, given)
-        if why:
-            listener.note(f"task {name} guessed from the file ({why}) - override with --task")
+    file, given = file_name(file), dict(reading or {})
+    layers, guessed = with_task(file, {"model": {"task": task} if task else {}, "data": given})
+    listener.notes([guessed] if guessed else [])
+    name = layers[0]["model"]["task"]
     own = find_task(name)
     kind, many = own.kind, own.kind.nouns.many
     if not kind.sides:

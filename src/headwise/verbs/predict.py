@@ -75,11 +75,8 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    file, output, reading = (
-        Path(file_name(file)),
-        None if output is None else Path(output),
-        dict(reading or {}),
-    )
+    file, reading = Path(file_name(file)), dict(reading or {})
+    output = None if output is None else Path(output)
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
     if output is not None:
