@@ -17,6 +17,7 @@ from accuracy_tables import print_header, print_row
 from default_linear import logistic
 from default_sets import load, subset
 from default_vectors import cached_minilm
+from headwise.errors import HeadwiseError
 from headwise.features.bases import find_base, load_base
 from headwise.features.tokenize import get_tokenizer
 from runs import CACHE
@@ -58,7 +59,10 @@ def main() -> None:
     parser.add_argument("bases", nargs="+", help="names or folders")
     parser.add_argument("--minilm", action="store_true", help="all-MiniLM-L6-v2's own vectors too")
     options = parser.parse_args()
-    encoders = {Path(name).name: encoder_of(name) for name in options.bases}
+    try:
+        encoders = {Path(name).name: encoder_of(name) for name in options.bases}
+    except HeadwiseError as error:
+        parser.error(str(error))
     if options.minilm:
         encoders["all-MiniLM-L6-v2"] = cached_minilm(CACHE)
     for size in SIZES:
