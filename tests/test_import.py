@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -44,6 +45,11 @@ def test_predicting_loads_nothing_that_only_training_needs():
 def test_public_names_exist(name):
     assert getattr(headwise, name) is not None
     assert name in dir(headwise)
+
+
+def test_no_public_name_is_that_of_a_package():
+    """Else it would be the one or the other, by what was imported before."""
+    assert not {name for name in headwise.__all__ if find_spec(f"headwise.{name}")}
 
 
 def test_unknown_name():

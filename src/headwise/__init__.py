@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from headwise.attention import attention
     from headwise.data import read_examples
     from headwise.data.doctor.flow import doctor_files
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
@@ -58,7 +57,6 @@ _HOMES = {
     "TransformerConfig": "headwise.encoders",
     "Window": "headwise.priors",
     "allocate_scales": "headwise.priors",
-    "attention": "headwise.attention",
     "attention_weights": "headwise.models.attention_weights",
     "curve_file": "headwise.verbs.curve",
     "doctor_files": "headwise.data.doctor.flow",
@@ -98,7 +96,6 @@ __all__ = [
     "Window",
     "__version__",
     "allocate_scales",
-    "attention",
     "attention_weights",
     "curve_file",
     "doctor_files",
