@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from headwise import attention_weights
+from headwise.data.sentence import Tagged
 from headwise.data.symbols import Symbols
 from headwise.encoders import ENCODERS
 from headwise.encoders.windows import WindowsConfig
@@ -53,7 +54,8 @@ def test_pairs_tags_and_symbols():
     pair = attention_weights(PairModel(config(task="pair"), VOCABULARY, ["x", "y"]), ("a cat", "a dog saw"))
     assert [(own.text, len(own.words)) for own in pair[:2]] == [(0, 2), (1, 3)]
     tagger = TagModel(config(task="tag"), VOCABULARY, ["O", "N"], "plain", Alphabet.build(["cat"]))
-    assert attention_weights(tagger, "a cat")[0].words == ("a", "cat")
+    for given in ("a cat", ["a", "cat"], Tagged(("a", "cat"), ())):
+        assert attention_weights(tagger, given)[0].words == ("a", "cat")
     back = ENCODERS["transformer"][1](width=8, layers=1, priors=("forward",), classification_node=False)
     symbols, language = Symbols("characters", ("a", "b"), (1, 1)), LanguageConfig(unit="characters")
     model = LanguageModel(ModelConfig(task="language-model", encoder=back, language=language), symbols)
@@ -93,3 +95,9 @@ def test_what_cannot_be_shown():
     bags = BagModel(ModelConfig(task="bags"), BagFeatures(("a",)), ["x", "y"])
     with pytest.raises(ConfigError, match="does not read texts"):
         attention_weights(bags, "a cat")
+
+
+@pytest.mark.parametrize("given", [["a cat", "a dog"], None, b"a cat", 1.5])
+def test_what_is_no_text(given):
+    with pytest.raises(ConfigError, match="expected a text, got"):
+        attention_weights(Model(config(), VOCABULARY, ["x", "y"]), given)

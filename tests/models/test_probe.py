@@ -9,12 +9,14 @@ import torch
 from headwise.cli import main
 from headwise.encoders import TransformerConfig
 from headwise.errors import ConfigError
+from headwise.features.alphabet import Alphabet
 from headwise.features.pretrained.pieces import PieceTokenizer
 from headwise.features.pretrained.source import Pretrained
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
 from headwise.models.probe import HeadReach, mean_distance, probe
+from headwise.models.tag_model import TagModel
 from headwise.report.reach import by_layer, figure
 from headwise.store import save_model
 
@@ -110,3 +112,18 @@ def test_the_command(tmp_path, capsys):
     heads = json.loads(capsys.readouterr().out)
     assert [head["mean"] for head in heads] == [0.0, 1.0, 0.0, 1.0]
     assert heads[1]["counts"] == [0, 5]
+
+
+def test_the_command_reads_a_file_as_the_model_does(tmp_path, capsys):
+    torch.manual_seed(0)
+    encoder = TransformerConfig(width=8, heads=1, head_size=4, layers=1, feedforward=8, priors=("later",))
+    config = ModelConfig(task="tag", encoder=encoder)
+    tagger = TagModel(
+        config, Vocabulary.build([list("abcdefgh")]), ["O", "N"], "plain", Alphabet.build(["a"])
+    )
+    save_model(tagger, tmp_path / "model", data={}, training={}, metrics={})
+    (tmp_path / "words.tsv").write_text("word\ttag\na\tO\nb\tN\nc\tO\n\nd\tO\ne\tN\n", encoding="utf-8")
+    assert main(["probe", str(tmp_path / "model"), str(tmp_path / "words.tsv"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert sum(json.loads(out)[0]["counts"]) == 3  # of five words the last of each sentence sees nothing
+    assert "token='word'" in err

@@ -10,6 +10,7 @@ from headwise.cli.arguments import Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
 
 
@@ -32,7 +33,7 @@ def probe(
     Args:
         model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
             pretrained).
-        texts: A file of texts.
+        texts: A file of texts, of pairs or of sentences, whatever the model reads.
         most: Texts that are read, from the first on.
         svg: Draw the distances by head and by layer into this file.
         json: Print JSON for other programs.
@@ -46,16 +47,23 @@ def probe(
     from headwise.config import from_dict
     from headwise.data.kinds import KINDS
     from headwise.features.pretrained.hub import load
+    from headwise.features.pretrained.source import Pretrained
+    from headwise.models.language_model import LanguageModel
     from headwise.models.probe import probe as look
     from headwise.predictions.file import telling_failures
     from headwise.report.reach import by_layer, figure
     from headwise.store.layout import MANIFEST
-    from headwise.verbs.models import open_model
+    from headwise.tasks import find_task
+    from headwise.verbs.models import open_model, rows_for
 
-    ours = (Path(model) / MANIFEST).exists()
-    kind = KINDS["classify"]
-    rows = islice(kind.rows(str(texts), from_dict(kind.options, given(read))), most)
-    found = look(open_model(model) if ours else load(model), (row.item.text for row in rows))
+    encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load(model)
+    if isinstance(encoder, Pretrained | LanguageModel):  # any texts will do
+        kind = KINDS["classify"]
+        rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
+        Terminal().notes(rows.notes)
+    else:
+        rows = rows_for(find_task(encoder.config.task), encoder, texts, given(read), Terminal())
+    found = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         with telling_failures(svg):
             svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headwise.data.example import Example
+from headwise.data.example import Example, as_example
 from headwise.data.pair import Pair
+from headwise.data.sentence import Tagged
 from headwise.encoders.weights import Look, Node, record
 from headwise.encoders.windows import Window, cut_windows
 from headwise.errors import ConfigError
@@ -74,7 +75,7 @@ def _standing(nodes: Sequence[Node], words: int) -> Tensor:
 
 
 def attention_weights(
-    model: TextModel | LanguageModel, text: str | Example | Pair | tuple[str, str]
+    model: TextModel | LanguageModel, text: str | Example | Pair | Tagged | Sequence[str]
 ) -> list[AttentionMap]:
     """What every head of a model's encoder looks at in a text, layer by layer.
 
@@ -83,10 +84,12 @@ def attention_weights(
 
     Args:
         model: Of any task on texts.
-        text: A text; for models of pairs a pair of texts. An `Example` may bring its parse.
+        text: A text; for models of pairs a pair of texts, for taggers also a sentence as its words. An
+            `Example` may bring its parse.
 
     Raises:
-        ConfigError: The encoder has no attention (an LSTM), or the model does not read texts.
+        ConfigError: The encoder has no attention (an LSTM), the model does not read texts, or it is given
+            something else than one.
     """
     if not isinstance(model, AnyModel):
         raise ConfigError(
@@ -110,7 +113,8 @@ def _run(
     """Let a model read; its texts, and each text of the encoder's batch: of which text it is a part."""
     if isinstance(model, LanguageModel):
         symbols = model.symbols
-        own = str(text).split() if symbols.unit == "words" else str(text)
+        own = as_example(text).text
+        own = own.split() if symbols.unit == "words" else own
         numbers = symbols.encode(own.encode() if symbols.unit == "bytes" and isinstance(own, str) else own)
         inputs = [NOTHING, *numbers.tolist()][: model.context]
         model(Ragged.from_lengths(torch.tensor(inputs, device=model.device), [len(inputs)]))
@@ -120,25 +124,36 @@ def _run(
         raise ConfigError(
             f"{type(model).__name__} does not read texts; attention_weights is for models that do"
         )
-    given: list[Example] = []
+    cut = model.features.tokenizer.words
     if isinstance(model, PairReader):
         pair = as_pair(text)
-        given = [Example(pair.first), Example(pair.second)]
-        encoded = model.encoded([pair])
-        sizes = [len(encoded[0].first), len(encoded[0].second)]
+        (both,) = model.encoded([pair])
+        read = [(cut(pair.first), len(both.first)), (cut(pair.second), len(both.second))]
+        encoded = [both]
+    elif isinstance(model, TagModel):
+        sentence = _sentence(model, text)
+        encoded = model.encode_sentences([sentence])
+        read = [(sentence.tokens, len(encoded[0]))]
     else:
-        given = [text if isinstance(text, Example) else Example(str(text))]
-        if isinstance(model, TagModel):
-            encoded = model.encode_sentences([model.sentence(given[0])])
-        else:
-            encoded = model.features.encode(given)
-        sizes = [len(encoded[0])]
+        example = as_example(text)
+        encoded = model.features.encode([example])
+        read = [(cut(example.text), len(encoded[0]))]
     model.encode(model.collate(encoded, model.device))
-    words = [
-        tuple(model.features.tokenizer.words(own.text))[:n] for own, n in zip(given, sizes, strict=True)
-    ]
+    words = [tuple(own[:size]) for own, size in read]
     most, overlap = model.window
-    return words, [(t, w) for t, n in enumerate(sizes) for w in cut_windows(n, most or max(n, 1), overlap)]
+    return words, [
+        (t, w) for t, (_, n) in enumerate(read) for w in cut_windows(n, most or max(n, 1), overlap)
+    ]
+
+
+def _sentence(model: TagModel, text: Any) -> Tagged:
+    """A text cut into words, or the words that are given."""
+    if isinstance(text, Tagged):
+        return text
+    words = tuple(text) if isinstance(text, list | tuple) else ()
+    if words and all(isinstance(word, str) for word in words):
+        return Tagged(words, ())
+    return model.sentence(as_example(text))
 
 
 def _number(look: Look) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from headwise.data.example import Example, as_example
 from headwise.encoders.weights import Node
 from headwise.errors import ConfigError
 from headwise.features.pretrained.source import Pretrained
@@ -75,13 +76,13 @@ class _Tally:
         self.queries += len(weights)
 
 
-def probe(model: Any, texts: Iterable[str]) -> list[HeadReach]:
+def probe(model: Any, texts: Iterable[Any]) -> list[HeadReach]:
     """How far every head of an encoder looks on some texts, layer by layer.
 
     Args:
         model: A model of ours for texts, or a `Pretrained`, that is an encoder of Hugging Face
             (`headwise.features.pretrained.hub.load`).
-        texts: A hundred say enough.
+        texts: What `attention_weights` takes; a hundred say enough.
 
     Raises:
         ConfigError: The encoder has no attention among words, or there is no text with two words.
@@ -100,7 +101,7 @@ def probe(model: Any, texts: Iterable[str]) -> list[HeadReach]:
     return found
 
 
-def _own(model: Any, text: str, tallies: dict[tuple[int, int], _Tally]) -> None:
+def _own(model: Any, text: Any, tallies: dict[tuple[int, int], _Tally]) -> None:
     firsts: dict[tuple[int, str], int] = {}  # where the heads of each attention of a layer begin
     for own in attention_weights(model, text):
         queries = [n for n, node in enumerate(own.queries) if node.name in ("word", "state")]
@@ -123,10 +124,10 @@ def _distances(queries: Sequence[Node], keys: Sequence[Node]) -> torch.Tensor:
 
 
 @torch.no_grad()
-def _pretrained(source: Pretrained, text: str, tallies: dict[tuple[int, int], _Tally]) -> None:
+def _pretrained(source: Pretrained, text: str | Example, tallies: dict[tuple[int, int], _Tally]) -> None:
     encoder, tokenizer = source.encoder.eval(), source.tokenizer
     encoder.set_attn_implementation("eager")  # the others hold no weights
-    (pieces,) = tokenizer.pieces([get_tokenizer("whitespace").words(text)])
+    (pieces,) = tokenizer.pieces([get_tokenizer("whitespace").words(as_example(text).text)])
     before, after = len(tokenizer.prefix), len(tokenizer.suffix)
     room = source.window - before - after
     for start in range(0, len(pieces.ids), room):
