@@ -39,6 +39,21 @@ def test_other_files_are_refused(run, tmp_path):
     assert "cannot be written" in err
 
 
+@pytest.mark.parametrize(
+    "flags", [["--json"], ["--minutes", "3"], ["--seeds", "2"], ["--output", "x"], ["--text-column", "2"]]
+)
+def test_flags_of_the_search_without_it(run, flags):
+    code, out, err = run("priors", *flags)
+    assert (code, out) == (2, "")
+    assert f"{flags[0]} is for the search; give --search FILE" in " ".join(err.split())
+
+
+def test_a_picture_of_all_and_a_search(run, tmp_path):
+    code, _, err = run("priors", "--draw", str(tmp_path / "a.svg"), "--search", "b.tsv")
+    assert code == 2
+    assert "the one or the other" in err
+
+
 def test_search(run, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     rows = "".join(f"{'no' if n % 3 else 'yes'}\t{'a b' if n % 3 else 'c d'} {n}\n" for n in range(30))

@@ -50,3 +50,5 @@ def test_priors_repeat_in_turn():
     assert given[3] == given[0]
     with pytest.raises(ConfigError, match="take no priors"):
         priors_space(build_recipe({"encoder": {"name": "bilstm"}}))
+    with pytest.raises(ConfigError, match="the task bags has no heads on words"):
+        priors_space(build_recipe({"model": {"task": "bags"}}))

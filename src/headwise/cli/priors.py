@@ -26,8 +26,8 @@ def priors(
     dev: Path | None = None,
     output: Output = None,
     recipe: Path | None = None,
-    minutes: float = 30.0,
-    seeds: int = 2,
+    minutes: float | None = None,
+    seeds: int | None = None,
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> None:
@@ -43,22 +43,30 @@ def priors(
 
     Args:
         draw: Write a gallery of all priors to this file, a page (.html) or a picture (.svg).
-        search: A file of texts, or of pairs, with one label each.
+        search: A file of texts, of pairs or of tagged sentences, as headwise train takes them.
         dev: What is judged on in the search; split off by default.
         output: Folder of the search; by default FILE.priors.
         recipe: Settings of all candidates: a recipe's name, or a TOML file.
-        minutes: Time for training, over all sessions.
-        seeds: Trainings of each candidate at each step.
+        minutes: Time for training, over all sessions. [30]
+        seeds: Trainings of each candidate at each step. [2]
         json: Print what the search found as JSON.
 
     Raises:
-        HeadwiseError: A file is of another kind, or cannot be read or written.
+        HeadwiseError: A file is of another kind, or cannot be read or written; or a flag of the search is
+            given without it.
     """
+    asked = {"dev": dev, "output": output, "recipe": recipe, "minutes": minutes, "seeds": seeds}
+    asked |= {"json": json or None, **given(read)}
+    if search is not None and draw is not None:
+        raise ConfigError("--draw draws all priors and --search looks for some; give the one or the other")
+    if search is None and (flags := [name for name, value in asked.items() if value is not None]):
+        raise ConfigError(f"--{flags[0].replace('_', '-')} is for the search; give --search FILE, too")
     if search is not None:
         from headwise.recipe import read_recipe  # with it comes torch
 
         layers = [*([] if recipe is None else [read_recipe(recipe)]), {"data": given(read)}]
-        found_priors(search, dev, output or Path(f"{search}.priors"), layers, minutes, seeds, json)
+        how = (30.0 if minutes is None else minutes, 2 if seeds is None else seeds)
+        found_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
         return
     # With these comes torch.
     from headwise.predictions.file import telling_failures

@@ -150,10 +150,10 @@ def _sentence(model: TagModel, text: Any) -> Tagged:
     """A text cut into words, or the words that are given."""
     if isinstance(text, Tagged):
         return text
-    words = tuple(text) if isinstance(text, list | tuple) else ()
-    if words and all(isinstance(word, str) for word in words):
-        return Tagged(words, ())
-    return model.sentence(as_example(text))
+    given: Any = text
+    if isinstance(text, list | tuple) and text and all(isinstance(word, str) for word in text):
+        return Tagged(tuple(text), ())
+    return model.sentence(as_example(given))
 
 
 def _number(look: Look) -> int:

@@ -185,18 +185,22 @@ def compare_runs(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> No
     Raises:
         HeadwiseError: HW403, with the differences.
     """
-    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
-    differences = [
-        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
-        for key in sorted(before.keys() | now.keys())
-        if before.get(key) != now.get(key)
-    ]
-    if differences:
+    if found := differences(saved, asked):
         raise HeadwiseError(
-            f"{path}: the run to resume was another one: {'; '.join(differences)}. Resume with the same "
+            f"{path}: the run to resume was another one: {found}. Resume with the same "
             "data and settings, or start again in another folder",
             code="HW403",
         )
+
+
+def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """What is not as it was, for a message; empty where all is."""
+    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
+    return "; ".join(
+        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
+        for key in sorted(before.keys() | now.keys())
+        if before.get(key) != now.get(key)
+    )
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

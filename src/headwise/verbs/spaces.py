@@ -88,7 +88,7 @@ def priors_space(recipe: Recipe, ladder: Mapping[str, tuple[str, ...]] = LADDER)
     """The priors of a ladder on the heads of the encoder.
 
     Raises:
-        ConfigError: It takes no priors, or only such as look back.
+        ConfigError: There is none, or it takes no priors, or only such as look back.
     """
     encoder: Any = recipe.model.encoder
     if "language" in recipe.sections:
@@ -96,6 +96,8 @@ def priors_space(recipe: Recipe, ladder: Mapping[str, tuple[str, ...]] = LADDER)
             "priors that look to both sides are not for language models, and no others are searched; give "
             'some in a recipe, such as priors = ["forward + window(9)"]'
         )
+    if "encoder" not in recipe.sections:
+        raise ConfigError(f"the task {recipe.model.task} has no heads on words, so no priors are searched")
     if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
     found: dict[str, Sections] = {name: {} for name in ladder}

@@ -21,6 +21,7 @@ from headwise.train.fit import fit, train_and_dev
 from headwise.train.loop import STATE
 from headwise.train.recipe import Recipe
 from headwise.train.remember import remembering
+from headwise.train.state import differences
 
 Tally = NDArray[np.float32]
 """See `headwise.tasks.task.Task.tally`."""
@@ -153,7 +154,11 @@ class Runs:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(key) + "\n", encoding="utf-8")
         elif first != json.dumps(key):
-            raise HeadwiseError(f"{path}: the runs of another search; name another folder", code="HW403")
+            raise HeadwiseError(
+                f"{path}: the runs of another search{_unlike(first, key)}. Search with the same data and "
+                "settings, or give another --output",
+                code="HW403",
+            )
         elif not text.endswith("\n"):  # cut off: what comes next is a line of its own
             with open(path, "a", encoding="utf-8") as file:
                 file.write("\n")
@@ -175,3 +180,12 @@ class Runs:
     def _note(self, key: str, tally: Tally, seconds: float) -> None:
         self.found[key] = tally
         self.seconds += seconds
+
+
+def _unlike(line: str, key: Mapping[str, Any]) -> str:
+    """How the search of a file's first line differs from another, where the line is that of one."""
+    try:
+        saved = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return f": {differences(saved, key)}" if isinstance(saved, dict) else ""
