@@ -11,6 +11,7 @@ NUMBERS = ["1,a,0.5,-2,1e3", "1,a,1,7,0", "0,b,3,4,1"]
         NUMBERS,
         ["label;bag_id;x", "1;a;2", "0;b;3"],
         ["y,Bag,x,Label", "1,a,2,yes", "3,a,4,yes"],
+        ["bag,x,z,label", "a,2,3,yes", "a,,3,yes", "b,4,NA,no"],  # some are missing
         ["MUSK-1,1_1+1,42,-198,1.", "NON-MUSK-2,2_1+1,4,5,0."],
     ],
 )

@@ -108,6 +108,24 @@ def test_messages_name_the_other_line(write):
         read_bags(write("a.csv", PLAIN + "0,a,1,2"))
 
 
+@pytest.mark.parametrize("text", ["bag,x,y\na,1,2\na,1,3\n", "id,x,z,kind\na,1,2,yes\na,2,3,yes\n"])
+def test_errors_that_a_wrong_guess_may_have_made_name_it(write, text):
+    with pytest.raises(Exception, match=r"columns guessed: bag=.* - override with --bag-column"):
+        read_bags(write("a.csv", text))
+
+
+@pytest.mark.parametrize("options", [{"bag_column": "id"}, {"label_column": "kind"}])
+def test_a_column_that_is_named_is_not_guessed_for_the_other(write, options):
+    path = write("a.csv", "id,x,z,kind\na,1,2,yes\na,2,3,yes\nb,4,5,no\n")
+    data = read_bags(path, BagOptions(**options))
+    assert shown(data) == [("a", "yes", [[1, 2], [2, 3]], 2), ("b", "no", [[4, 5]], 4)]
+
+
+def test_labels_that_are_missed(write):
+    with pytest.raises(Exception, match="no column but 'bag' and features; expected the label of a bag"):
+        read_bags(write("a.csv", "bag,x,y\na,1,2\n"), features=LEARNED)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "code"),
     [

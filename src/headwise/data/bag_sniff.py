@@ -35,7 +35,9 @@ def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str |
     )
     if bag is not None and label is not None:
         rest = [place for place in range(len(names)) if place not in (bag, label)]
-        numbers = all(_is_number(row[place]) for row in rows[1:] for place in rest)
+        # Some may be missing, which reading tells.
+        found = [sum(_is_number(row[place]) for row in rows[1:]) for place in rest]
+        numbers = 2 * min(found) > len(rows) - 1
         return f"it has the column {rows[0][bag]!r}, and else numbers" if numbers else None
     if len(names) < 2 + _FEWEST or not all(_is_number(cell) for row in rows for cell in row[2:]):
         return None

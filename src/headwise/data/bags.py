@@ -60,6 +60,7 @@ DEFAULT = BagOptions()
 
 BAG_NAMES = ("bag_id", "bag", "bag_name", "bagid", "set_id", "set", "group_id", "group", "molecule_name")
 BAG_LABEL_NAMES = ("bag_label", "baglabel", "set_label", *LABEL_NAMES)
+_GUESSED = "columns guessed: "
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -109,12 +110,14 @@ class BagData(Dataset[Bag]):
 
 @dataclass(frozen=True)
 class _Columns:
-    """Names of all columns, and which are those of bags, labels and features, from 0."""
+    """Names of all columns, which are those of bags, labels and features, from 0, and what to say of it
+    where something is wrong."""
 
     names: tuple[str, ...]
     bag: int
     label: int | None
     features: tuple[int, ...]
+    told: str
 
 
 @dataclass
@@ -171,7 +174,8 @@ def read_bags(
     lone = features is not None and not labelled and _has_no_labels(form, names, free, features)
     bag, label = _choose(form, names, free, sample, source, options, lone)
     chosen = _features(form, names, header, (bag, label), features, source)
-    columns = _Columns(names, bag, label if labelled else None, chosen)
+    told = "".join(f"; {note}" for note in source.notes if note.startswith(_GUESSED))
+    columns = _Columns(names, bag, label if labelled else None, chosen, told)
     if header:
         next(rows)
     bags: dict[str, _Growing] = {}
@@ -244,23 +248,33 @@ def _choose(
     is `lone`."""
     if len(free) < 2 - lone or len(names) < 3 - lone:
         expected = "the label of a bag, its name, and features"
+        if free and len(free) < len(names):
+            raise source.error("HW293", f"no column but {names[free[0]]!r} and features", expected=expected)
         raise source.error("HW293", f"{len(names)} columns", expected=expected, advice="give --delimiter")
-    label: int | None
-    if lone:
-        bag, label = next((i for i in free if normal_name(names[i]) in BAG_NAMES), free[0]), None
-    elif form == "uci":
-        bag, label = 0, len(names) - 1
-    else:
-        cells = [[row[i] for i in free] for row in sample if len(row) == len(names)]
-        bag, label = (free[i] for i in _guess_order([names[i] for i in free], cells))
+    bag = label = None
     if options.bag_column:
         bag = find_column(options.bag_column, names, source, "--bag-column")
     if options.label_column:
         label = find_column(options.label_column, names, source, "--label-column")
+    headed = not all(name.isdecimal() for name in names)  # without a header the first two columns are meant
+    rest = [i for i in free if not headed or i not in (bag, label)] or free
+    cells = [row for row in sample if len(row) == len(names)]
+    ordered = _guess_order([names[i] for i in free], [[row[i] for i in free] for row in cells])
+    if lone:
+        bag = _named(BAG_NAMES, names, rest) if bag is None else bag
+    elif form == "uci":
+        bag, label = (0 if bag is None else bag), (len(names) - 1 if label is None else label)
+    elif headed and bag is None and label is not None:
+        bag = _named(BAG_NAMES, names, rest, cells)
+    elif headed and label is None and bag is not None:
+        label = _named(BAG_LABEL_NAMES, names, rest, cells)
+    else:
+        bag = free[ordered[0]] if bag is None else bag
+        label = free[ordered[1]] if label is None else label
     if bag == label:
         raise source.error("HW293", f"the column {names[bag]!r} for both bags and labels")
     if not (options.bag_column and (options.label_column or lone)):
-        told = f"columns guessed: bag={names[bag]!r}, "
+        told = f"{_GUESSED}bag={names[bag]!r}, "
         told += "no labels" if label is None else f"label={names[label]!r}"
         source.notes.append(told + " - override with --bag-column/--label-column")
     return bag, label
@@ -289,6 +303,15 @@ def _features(
         expected = f"the {len(features)} that the model was trained on"
         raise source.error("HW293", f"{len(rest)} features", expected=expected)
     return rest
+
+
+def _named(
+    known: Sequence[str], names: Sequence[str], free: Sequence[int], sample: Sequence[Sequence[str]] = ()
+) -> int:
+    """The column of a known name, else the first that holds no number."""
+    named = next((i for i in free if normal_name(names[i]) in known), None)
+    words = next((i for row in sample[:1] for i in free if parse_number(row[i]) is None), free[0])
+    return words if named is None else named
 
 
 def _guess_order(names: Sequence[str], sample: Sequence[Sequence[str]]) -> tuple[int, int]:
@@ -328,7 +351,8 @@ def _add(
     known = bags.get(name)
     if known and known.label != label:
         found = f"the bag {name!r} has the label {label!r} here and {known.label!r} in line {known.line}"
-        source.refuse("HW292", found, line, expected="one label for all instances of a bag")
+        expected = f"one label for all instances of a bag{columns.told}"
+        source.refuse("HW292", found, line, expected=expected)
         return
     values = array("f")
     for i in columns.features:
@@ -337,7 +361,7 @@ def _add(
             found = f"{cells[i]!r} in the column {columns.names[i]!r}"
             expected = "a finite number (float32)"
             advice = "fill in missing values, such as by the feature's mean, or remove the row"
-            source.refuse("HW290", found, line, expected=expected, advice=advice)
+            source.refuse("HW290", found, line, expected=expected, advice=advice + columns.told)
             return
         values.append(value)
     if known is None:
