@@ -76,6 +76,9 @@ def test_probabilities_and_predictions():
         (np.zeros((2, 4)), r"bag 1 has the shape \(2, 4\); expected \(instances, 3\)"),
         (np.zeros(3), "shape"),
         ([[0, 1, np.nan]], "no finite numbers"),
+        (np.array([[0, 1, 1e39]]), "no finite numbers"),
+        ([["a", 1, 2]], "bag 1 is no table of numbers"),
+        ([[1, 2, 3], [1, 2]], "bag 1 is no table of numbers"),
     ],
 )
 def test_what_is_no_bag(bag, message):
@@ -105,3 +108,21 @@ def test_features_survive_json():
 def test_two_labels_at_least(labels):
     with pytest.raises(ConfigError, match="two or more"):
         BagModel(ModelConfig(task="bags"), BagFeatures(NAMES), labels)
+
+
+class Table(dict):
+    """What pandas has for this."""
+
+    columns = property(dict.keys)
+
+    def __getitem__(self, names):
+        return np.stack([dict.__getitem__(self, name) for name in names], axis=1)
+
+
+def test_columns_of_tables_go_by_their_names():
+    model, (bag, *_) = build(), some_bags()
+    x, y, z = bag.T
+    turned = Table(z=z, note=x, y=y, x=x)
+    np.testing.assert_array_equal(model.predict_proba([turned]), model.predict_proba([bag]))
+    with pytest.raises(ConfigError, match="bag 0 has no column 'z'; expected x, y, z"):
+        model.predict_proba([Table(x=x, y=y)])

@@ -119,17 +119,27 @@ class BagModel(AnyModel):
             ConfigError: One has other features, or such as are no finite numbers.
         """
         return [
-            item.instances if isinstance(item, Bag) else self._checked(number, np.asarray(item))
+            item.instances if isinstance(item, Bag) else self._checked(number, item)
             for number, item in enumerate(items)
         ]
 
-    def _checked(self, number: int, bag: Instances) -> Instances:
-        features = len(self.features.names)
-        if bag.ndim != 2 or bag.shape[1] != features:
-            raise ConfigError(f"bag {number} has the shape {bag.shape}; expected (instances, {features})")
-        if not np.isfinite(bag).all():
+    def _checked(self, number: int, bag: Any) -> Instances:
+        names = self.features.names
+        if hasattr(bag, "columns"):  # a table's go by their names, in whatever order they stand
+            if lacking := [name for name in names if name not in bag.columns]:
+                raise ConfigError(f"bag {number} has no column {lacking[0]!r}; expected {', '.join(names)}")
+            bag = bag[list(names)]
+        try:
+            with np.errstate(over="ignore"):  # what float32 cannot hold is no finite number
+                rows = np.asarray(bag, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"bag {number} is no table of numbers: {error}") from None
+        if rows.ndim != 2 or rows.shape[1] != len(names):
+            expected = f"(instances, {len(names)})"
+            raise ConfigError(f"bag {number} has the shape {rows.shape}; expected {expected}")
+        if not np.isfinite(rows).all():
             raise ConfigError(f"bag {number} has features that are no finite numbers")
-        return bag
+        return rows
 
     def remember(self, encoded: Sequence[Instances]) -> None:
         """Nothing: there is no encoder that could read bags once and for all."""
