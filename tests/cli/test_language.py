@@ -166,7 +166,7 @@ def test_doctor(folder, capsys):
     code, out, _ = run(capsys, "doctor", folder / "text.txt", "--task", "language-model")
     assert code == 0
     assert "format plain text\n" in out
-    assert "distinct  empty" in out
+    assert "distinct  empty  words: min" in " ".join(out.split("\n\n")[1].splitlines())
     assert "character" in out
 
 

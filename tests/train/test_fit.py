@@ -196,6 +196,10 @@ def test_devices(monkeypatch):
     for name in ("cdua", "cuda:99"):
         with pytest.raises(ConfigError, match=f"the device '{name}' cannot be used"):
             pick_device(name)
+    if not torch.backends.mps.is_available():
+        with pytest.raises(ConfigError) as caught:  # PyTorch says it in a thousand letters
+            pick_device("mps")
+        assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("more", [{}, {"refit": True}, {"folds": 2}])

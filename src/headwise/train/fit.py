@@ -257,5 +257,6 @@ def pick_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"the device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+        why = str(error).splitlines()[0].split(". ")[0]  # of a missing backend PyTorch lists all others
+        raise ConfigError(f"the device {name!r} cannot be used: {why}; auto takes what there is") from None
     return device

@@ -42,7 +42,7 @@ class StreamKind(Kind[int]):
         min_count: How often a symbol has to occur there at least.
     """
 
-    nouns: ClassVar[Nouns] = Nouns("symbol", "symbols", "symbols")
+    nouns: ClassVar[Nouns] = Nouns("symbol", "symbols")
     options = StreamOptions
     has_keys: ClassVar[bool] = False
     checks: ClassVar[tuple[Check, ...]] = (few, strange_characters)
@@ -139,7 +139,7 @@ class StreamKind(Kind[int]):
         return item.text
 
     def size(self, item: Any) -> int:
-        """That of a line."""
+        """The words of a line."""
         return len(item.text.split())
 
     def refuse_parses(self) -> ConfigError:
