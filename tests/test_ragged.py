@@ -400,3 +400,11 @@ def test_any_lengths(lengths, seed):
     shuffled = batch[order]
     assert torch.equal(shuffled.max(), batch.max()[order])
     assert torch.equal(shuffled[order.argsort()].values, batch.values)
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0]], torch.zeros(1, 2).numpy()])
+def test_values_that_are_no_tensor(values):
+    with pytest.raises(TypeError, match=r"a tensor and a Layout, got a (list|ndarray) and a Layout"):
+        Ragged.from_lengths(values, [1])
+    with pytest.raises(TypeError, match=r"got a tensor \[1, 2\] and a list; .* Layout\(lengths\) a layout"):
+        Ragged(torch.zeros(1, 2), [1])

@@ -12,7 +12,7 @@ from operator import index
 from typing import Any, SupportsIndex, overload
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 
@@ -163,10 +163,16 @@ class Ragged:
         layout: Where each text begins and ends; its total must be the number of rows.
 
     Raises:
+        TypeError: The values are no tensor, or the layout is none.
         ValueError: The number of rows and the layout disagree.
     """
 
     def __init__(self, values: Tensor, layout: Layout):
+        if not isinstance(values, Tensor) or not isinstance(layout, Layout):
+            raise TypeError(
+                f"a Ragged has a tensor and a Layout, got {_kind(values)} and {_kind(layout)}; "
+                "torch.as_tensor makes a tensor, Layout(lengths) a layout"
+            )
         if values.dim() == 0 or values.shape[0] != layout.total:
             raise ValueError(
                 f"values have shape {tuple(values.shape)}, but the lengths add up to {layout.total} rows"
@@ -177,7 +183,7 @@ class Ragged:
     @classmethod
     def from_lengths(cls, values: Tensor, lengths: Sequence[int]) -> "Ragged":
         """From packed rows `[total, ...]` and the number of rows of each text."""
-        return cls(values, Layout(lengths, values.device))
+        return cls(values, Layout(lengths, getattr(values, "device", "cpu")))
 
     @classmethod
     def from_offsets(cls, values: Tensor, offsets: Tensor) -> "Ragged":
@@ -359,3 +365,26 @@ class Ragged:
     def __repr__(self) -> str:
         shape = ", ".join(map(str, self.values.shape[1:]))
         return f"Ragged({len(self)} texts, {self.layout.total} rows of [{shape}], {self.values.dtype})"
+
+
+class RaggedModule(nn.Module):
+    """A module that takes Ragged batches.
+
+    Raises:
+        TypeError: It is called with something else, such as padded rows.
+    """
+
+    def __call__(self, *batches: Any, **named: Any) -> Any:
+        for own in (*batches, *named.values()):
+            if not isinstance(own, Ragged):
+                raise TypeError(
+                    f"{type(self).__name__} takes a Ragged, got {_kind(own)}; Ragged.from_padded(x, mask), "
+                    "Ragged.from_lengths(rows, lengths) or Ragged.from_list(texts) make one"
+                )
+        return super().__call__(*batches, **named)
+
+
+def _kind(found: Any) -> str:
+    if isinstance(found, Tensor):
+        return f"a tensor {list(found.shape)}"
+    return f"a {type(found).__name__}"

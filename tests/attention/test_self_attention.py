@@ -104,3 +104,7 @@ def test_errors():
         SelfAttention(6, [], 4)
     with pytest.raises(ConfigError, match="unknown attention 'fast'"):
         SelfAttention(6, [NEAR], 4, impl="fast")(rows((2,)).map(torch.Tensor.float))
+    with pytest.raises(ConfigError, match=r"a prior for each head, got 'window\(3\)'; parse_prior"):
+        SelfAttention(6, ["window(3)"], 4)
+    with pytest.raises(TypeError, match=r"SelfAttention takes a Ragged, got a tensor \[3, 6\]"):
+        SelfAttention(6, [NEAR], 4)(torch.zeros(3, 6))

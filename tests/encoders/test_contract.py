@@ -46,6 +46,14 @@ def test_configurations_are_plain_data(name):
     assert module().config == configuration()
 
 
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_padded_rows_are_told_how_to_become_ragged(name):
+    module, configuration = ENCODERS[name]
+    expected = r"takes a Ragged, got a tensor \[2, 5, 12\]; Ragged.from_padded\(x, mask\)"
+    with pytest.raises(TypeError, match=expected):
+        module(configuration(width=12))(torch.zeros(2, 5, 12))
+
+
 SIZES = {"width", "layers", "heads", "head_size", "hidden", "feedforward", "max_positions", "k"}
 
 

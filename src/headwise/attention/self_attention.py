@@ -10,10 +10,10 @@ from headwise.attention.heads import projections
 from headwise.errors import ConfigError
 from headwise.priors import Prior
 from headwise.priors.learned import modules, tune
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 
-class SelfAttention(nn.Module):
+class SelfAttention(RaggedModule):
     """Multi-head self-attention with one prior per head (MS-Trans, Eq. 6-9).
 
     A head whose prior shows every position itself alone (a window of width 1) gives its value whatever
@@ -40,6 +40,10 @@ class SelfAttention(nn.Module):
         super().__init__()
         if not priors:
             raise ConfigError("self-attention needs at least one head")
+        if other := [prior for prior in priors if not isinstance(prior, Prior)]:
+            raise ConfigError(
+                f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
+            )
         self.priors = tuple(priors)
         self.head_size = head_size
         self.impl = impl

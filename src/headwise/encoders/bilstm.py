@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BiLSTMConfig:
 _AT_ONCE = 1 << 12  # words; oneDNN, which computes LSTMs on the CPU, refuses texts of a million
 
 
-class BiLSTM(nn.Module):
+class BiLSTM(RaggedModule):
     """Bidirectional LSTM over the words of each text alone.
 
     Texts are padded behind their end only, where an LSTM has no more to say; for the other direction each

@@ -39,7 +39,7 @@ from headwise.encoders.base import Encoded
 from headwise.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.errors import ConfigError
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Layout, Ragged, RaggedModule
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common
 
@@ -105,7 +105,7 @@ class BPTransformerConfig:
         return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
 
-class BPTransformer(nn.Module):
+class BPTransformer(RaggedModule):
     """A stack of post-norm blocks of graph self-attention and feed-forward layers over all nodes."""
 
     def __init__(self, config: BPTransformerConfig | None = None):

@@ -24,7 +24,7 @@ from torch.utils.checkpoint import checkpoint
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 _WEIGHTS = 1 << 23  # weights (pairs of words x features) that are held at a time, unless one text has more
 _RATIO, _SLACK = 1.25, 4  # texts are padded together while the longest is at most so much longer
@@ -60,7 +60,7 @@ class DiSANConfig:
         return 2 * self.width
 
 
-class DiSAN(nn.Module):
+class DiSAN(RaggedModule):
     """Directional self-attention, forward and backward side by side."""
 
     def __init__(self, config: DiSANConfig | None = None):

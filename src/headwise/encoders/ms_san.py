@@ -60,7 +60,7 @@ from headwise.priors import (
     parse_layers,
 )
 from headwise.priors.head_lists import check_spelling, without_heads
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 ACTIVATIONS = {"relu": relu, "elu": elu, "gelu": gelu}
 
@@ -151,7 +151,7 @@ class MSSANConfig:
         return without_heads(layers, self.dropped)
 
 
-class MSSAN(nn.Module):
+class MSSAN(RaggedModule):
     """MS-SAN: a stack of blocks of attention, gate and feed-forward layer; or two stacks (`separate`)."""
 
     def __init__(self, config: MSSANConfig | None = None):

@@ -26,7 +26,7 @@ from headwise.encoders.positions import POSITIONS, Positions
 from headwise.errors import ConfigError
 from headwise.priors import GlobalTokens, Prior, allocate_scales, parse_layers
 from headwise.priors.head_lists import check_spelling, without_heads
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class MSTransformerConfig:
         return without_heads(layers, self.dropped)
 
 
-class MSTransformer(nn.Module):
+class MSTransformer(RaggedModule):
     """Multi-Scale Transformer: a stack of post-norm blocks of multi-scale self-attention (Eq. 10)."""
 
     def __init__(self, config: MSTransformerConfig | None = None):

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Layout, Ragged, RaggedModule
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SLSTMConfig:
         check_range(self, "dropout", low=0, high=1, open=True)
 
 
-class SLSTM(nn.Module):
+class SLSTM(RaggedModule):
     """Steps of the words' states and the sentence's."""
 
     def __init__(self, config: SLSTMConfig | None = None):

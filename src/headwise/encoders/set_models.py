@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from headwise.encoders.set_transformer import ISAB, PMA, SAB, SetTransformerConfig
 from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 POOLINGS: dict[str, Callable[[Ragged], Tensor]] = {
     "mean": Ragged.mean,
@@ -67,7 +67,7 @@ class SetModelConfig:
         )
 
 
-class SetModel(nn.Module):
+class SetModel(RaggedModule):
     """A set of vectors -> `rows` vectors; the order of the elements does not matter.
 
     Raises:

@@ -30,7 +30,7 @@ from headwise.encoders.base import Encoded
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.encoders.windows import QUADRATIC_WORDS
 from headwise.errors import ConfigError
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Layout, Ragged, RaggedModule
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class SetTransformerConfig:
         return 0 if self.induced else QUADRATIC_WORDS
 
 
-class SetTransformer(nn.Module):
+class SetTransformer(RaggedModule):
     """A stack of ISABs (or SABs); PMA with one seed gives the state of the whole set."""
 
     def __init__(self, config: SetTransformerConfig | None = None):
@@ -99,7 +99,7 @@ class SetTransformer(nn.Module):
         return Encoded(h, self.dropout(self.pma(h).values))
 
 
-class MAB(nn.Module):
+class MAB(RaggedModule):
     """Multihead attention block: the rows of X look at the rows of Y, set by set.
 
     Args:
@@ -160,7 +160,7 @@ class MAB(nn.Module):
         return x.with_values(self.norm2(h))
 
 
-class SAB(nn.Module):
+class SAB(RaggedModule):
     """Set attention block: every element looks at all elements, `MAB(X, X)`."""
 
     def __init__(self, in_width: int, width: int, config: SetTransformerConfig):
@@ -172,7 +172,7 @@ class SAB(nn.Module):
         return self.mab(x, x)
 
 
-class ISAB(nn.Module):
+class ISAB(RaggedModule):
     """Induced set attention block: elements look at m learned points that have looked at all elements.
 
     Args:
@@ -193,7 +193,7 @@ class ISAB(nn.Module):
         return self.spread(x, self.gather(self.points(x.layout), x))
 
 
-class PMA(nn.Module):
+class PMA(RaggedModule):
     """Pooling by multihead attention: k learned seeds look at the set. An empty set gives what the seeds
     give by themselves.
 

@@ -25,7 +25,7 @@ from headwise.attention.neighbours import Edges, Graph, graph_attention, segment
 from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.positions import POSITIONS, Positions
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Layout, Ragged, RaggedModule
 
 Ring = Literal["wrap", "truncate", "zero"]
 Variant = Literal["paper", "fastnlp"]
@@ -67,7 +67,7 @@ class StarTransformerConfig:
         check_choice(self, "positions", POSITIONS)
 
 
-class StarTransformer(nn.Module):
+class StarTransformer(RaggedModule):
     """T steps of satellites and relay."""
 
     def __init__(self, config: StarTransformerConfig | None = None):

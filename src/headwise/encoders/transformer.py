@@ -22,7 +22,7 @@ from headwise.encoders.nodes import ClassificationNode
 from headwise.encoders.positions import POSITIONS, Positions
 from headwise.priors import Everything, Prior, parse_layers
 from headwise.priors.head_lists import check_spelling, without_heads
-from headwise.ragged import Ragged
+from headwise.ragged import Ragged, RaggedModule
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TransformerConfig:
         return without_heads(layers, self.dropped)
 
 
-class Transformer(nn.Module):
+class Transformer(RaggedModule):
     """A stack of post-norm blocks of self-attention and feed-forward layers."""
 
     def __init__(self, config: TransformerConfig | None = None):

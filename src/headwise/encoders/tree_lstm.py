@@ -32,7 +32,7 @@ from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import HeadwiseError
 from headwise.priors.tree_distance import check_fallback
-from headwise.ragged import Layout, Ragged
+from headwise.ragged import Layout, Ragged, RaggedModule
 
 Array = NDArray[np.int64]
 
@@ -76,7 +76,7 @@ class TreeLSTMConfig:
         return self.tree_fallback
 
 
-class TreeLSTM(nn.Module):
+class TreeLSTM(RaggedModule):
     """An LSTM over the tree of each text."""
 
     def __init__(self, config: TreeLSTMConfig | None = None):
