@@ -206,6 +206,13 @@ def test_recipes_for_small_texts(data, encoder):
         LanguageModel(config, SYMBOLS)
 
 
+def test_a_text_in_place_of_a_batch(model):
+    with pytest.raises(
+        ConfigError, match=r"not called with a str; headwise.models.sampling.sample lets it"
+    ):
+        model("abc")
+
+
 def test_errors():
     with pytest.raises(ConfigError, match="causal = true"):
         model_of(BPTransformerConfig(**BLOCK))

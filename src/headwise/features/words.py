@@ -117,8 +117,8 @@ class TextFeatures:
             raise HeadsError(
                 f"{_where(examples[rest[0]]) or 'a text'}: no parse, but heads of the encoder go by the "
                 "distance in the dependency tree. Give the parses in a file (--heads), name a spaCy "
-                "pipeline that makes them (--syntax.pipeline), or choose tree-fallback = word: then the "
-                "distance from word to word takes its place",
+                "pipeline that makes them (--syntax.pipeline, of a model --pipeline), or train with "
+                "tree-fallback = word: then the distance from word to word takes its place",
                 code="HW235",
             )
         return [given[place] for place in range(len(examples))]

@@ -53,10 +53,10 @@ class AnyModel(nn.Module):
             ConfigError: It is none: texts, say.
         """
         if not isinstance(batch, Batch | Ragged):
-            raise ConfigError(
-                f"a {type(self).__name__} is not called with a {type(batch).__name__}; "
-                "model.predict(texts) says what it makes of texts"
-            )
+            fix = "model.predict(texts) says what it makes of texts"
+            if not hasattr(self, "predict"):
+                fix = "headwise.models.sampling.sample lets it write"
+            raise ConfigError(f"a {type(self).__name__} is not called with a {type(batch).__name__}; {fix}")
         return super().__call__(batch, *more)
 
     @property
