@@ -28,7 +28,7 @@ from headwise.priors import (
 )
 
 widths = st.integers(0, 9).map(lambda k: Window(width=2 * k + 1))
-fractions = st.fractions(min_value="1/40", max_value=3, max_denominator=40).map(
+fractions = st.fractions(min_value="1/40", max_value=2, max_denominator=40).map(
     lambda f: Window(fraction=float(f))
 )
 distances = st.floats(-2, 2, allow_nan=False).map(WordDistance)

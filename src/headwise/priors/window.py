@@ -22,7 +22,7 @@ class Window(Prior):
 
     Args:
         width: Full width in positions, odd, at least 1.
-        fraction: Full width as a part of the text's length, more than 0; given instead of `width`.
+        fraction: Full width as a part of the text's length, more than 0, at most 2; instead of `width`.
 
     Raises:
         ConfigError: Both or neither are given, or the value is not possible.
@@ -41,8 +41,11 @@ class Window(Prior):
             raise ConfigError(
                 f"the width of a window must be an odd whole number, at least 1, got {self.width!r}"
             )
-        if self.fraction is not None and not 0 < self.fraction < float("inf"):
-            raise ConfigError(f"the fraction of a window must be more than 0, got {self.fraction}")
+        if self.fraction is not None and not 0 < self.fraction <= 2:
+            raise ConfigError(
+                f"the fraction of a window must be more than 0 and at most 2, with which every word sees the "
+                f"whole text, got {self.fraction}; a window of 3 words is a whole number, 3"
+            )
 
     def half(self, lengths: Tensor) -> Tensor:
         """How many positions are seen to each side, `[texts]`, before the ends of the text cut it."""
