@@ -130,7 +130,7 @@ def test_other_ways_to_say_it(text, prior):
             "character 17: fraction must be a number such as 0.5 or 1/2, or a part of the text",
         ),
         ("window(n/0)", "got 'n/0'"),
-        ("window(3.0)", "at most 2, with which every word sees the whole text, got 3.0"),
+        ("window(3.0)", "at most 2, with which all words see the whole text, got 3.0"),
         ("window(3, n/4)", "character 1: Window takes either width= or fraction="),
         ("window", "Window takes either"),
         ("window(99999999999)", "character 8: width must be a whole number, at most 1000000000"),

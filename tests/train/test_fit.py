@@ -15,7 +15,6 @@ from headwise.scores.metrics import mean_loss
 from headwise.store import load_model, save_model
 from headwise.tasks import find_task
 from headwise.train import fit as fit_module
-from headwise.train.fit import pick_device
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -187,19 +186,6 @@ def test_resuming_with_other_settings_names_them_alone(tmp_path):
     assert "train.learning_rate was 0.001 and is now 0.5; words.dropout was 0.3 and is now 0.1." in str(
         caught.value
     )
-
-
-def test_devices(monkeypatch):
-    assert pick_device("cpu").type == "cpu"
-    monkeypatch.setattr(fit_module.torch.cuda, "is_available", lambda: False)
-    assert pick_device("auto").type == "cpu"
-    for name in ("cdua", "cuda:99"):
-        with pytest.raises(ConfigError, match=f"the device '{name}' cannot be used"):
-            pick_device(name)
-    if not torch.backends.mps.is_available():
-        with pytest.raises(ConfigError) as caught:  # PyTorch says it in a thousand letters
-            pick_device("mps")
-        assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("more", [{}, {"refit": True}, {"folds": 2}])

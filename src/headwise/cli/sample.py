@@ -41,10 +41,9 @@ def sample(
     from headwise.models.sampling import encode_prompt, text_of
     from headwise.models.sampling import sample as go_on
     from headwise.store import load_model
-    from headwise.train.fit import pick_device
 
     keep_freed_memory()
-    loaded = load_model(model, device=pick_device(device))
+    loaded = load_model(model, device=device)
     if not isinstance(loaded, LanguageModel):
         raise ConfigError(
             f"{model}: a model of the task {loaded.config.task!r}; only language models write, see "

@@ -43,7 +43,7 @@ class Window(Prior):
             )
         if self.fraction is not None and not 0 < self.fraction <= 2:
             raise ConfigError(
-                f"the fraction of a window must be more than 0 and at most 2, with which every word sees the "
+                f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
                 f"whole text, got {self.fraction}; a window of 3 words is a whole number, 3"
             )
 

@@ -42,6 +42,7 @@ from headwise.store.layout import (
 )
 from headwise.store.weights import DTYPES, WeightsFile
 from headwise.tasks import find_task
+from headwise.train.device import pick_device
 
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
@@ -53,9 +54,15 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
     Draws no random numbers. The folder itself may be reached through a link; the files in it must be
     plain files.
 
+    Args:
+        folder: What `save_model` wrote.
+        device: Where the model computes: cpu, cuda, ..., or auto for a GPU where there is one.
+
     Raises:
         StoreError: See there; the message names the file.
+        ConfigError: The device cannot be used.
     """
+    device = pick_device(device)
     files = _Folder(folder)
     settings = files.json(CONFIG)
     where = files.name(CONFIG)

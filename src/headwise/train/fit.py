@@ -19,6 +19,7 @@ from headwise.features.vectors import Coverage, WordVectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.crossing import Crossed, cross
+from headwise.train.device import pick_device
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.former import go_on_from
 from headwise.train.loop import AGAIN, STATE, Report, train
@@ -243,20 +244,3 @@ def start_from_vectors(model: TextModel, vectors: WordVectors | None, seed: int)
     matrix, _ = matrix_for(model.features.vocabulary, vectors, seed=seed)
     model.embedding.start_from(torch.from_numpy(matrix))
     return model.features.vocabulary.coverage(vectors)
-
-
-def pick_device(name: str) -> torch.device:
-    """`auto` takes a CUDA device where there is one.
-
-    Raises:
-        ConfigError: The device is unknown or is not there.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        why = str(error).splitlines()[0].split(". ")[0]  # of a missing backend PyTorch lists all others
-        raise ConfigError(f"the device {name!r} cannot be used: {why}; auto takes what there is") from None
-    return device

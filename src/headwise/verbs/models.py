@@ -23,7 +23,6 @@ from headwise.store import load_model, read_info
 from headwise.store.layout import MANIFEST
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
-from headwise.train.fit import pick_device
 from headwise.train.former import Former
 from headwise.verbs.listener import Listener
 
@@ -40,7 +39,7 @@ def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = 
         StoreError: It is not a sound model folder.
         ConfigError: The device cannot be used, or the model reads no texts.
     """
-    model = load_model(folder, device=pick_device(device))
+    model = load_model(folder, device=device)
     if pipeline is not None:
         if not isinstance(model, TextModel):
             raise ConfigError("--pipeline parses texts, but this model reads none")

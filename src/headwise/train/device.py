@@ -1,0 +1,24 @@
+"""The device that a setting names."""
+
+import torch
+
+from headwise.errors import ConfigError
+
+
+def pick_device(name: torch.device | str) -> torch.device:
+    """`auto` takes a CUDA device where there is one.
+
+    Raises:
+        ConfigError: The device is unknown or is not there.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        why = str(error).splitlines()[0].split(". ")[0]  # of a missing backend PyTorch lists all others
+        raise ConfigError(
+            f"the device {str(name)!r} cannot be used: {why}; auto takes what there is"
+        ) from None
+    return device
