@@ -259,18 +259,18 @@ def _choose(
     headed = not all(name.isdecimal() for name in names)  # without a header the first two columns are meant
     rest = [i for i in free if not headed or i not in (bag, label)] or free
     cells = [row for row in sample if len(row) == len(names)]
-    ordered = _guess_order([names[i] for i in free], [[row[i] for i in free] for row in cells])
+    guess: tuple[int, int | None]
     if lone:
-        bag = _named(BAG_NAMES, names, rest) if bag is None else bag
+        guess = _named(BAG_NAMES, names, rest), None
     elif form == "uci":
-        bag, label = (0 if bag is None else bag), (len(names) - 1 if label is None else label)
-    elif headed and bag is None and label is not None:
-        bag = _named(BAG_NAMES, names, rest, cells)
-    elif headed and label is None and bag is not None:
-        label = _named(BAG_LABEL_NAMES, names, rest, cells)
+        guess = 0, len(names) - 1
+    elif headed and (bag is None) != (label is None):
+        guess = _named(BAG_NAMES, names, rest, cells), _named(BAG_LABEL_NAMES, names, rest, cells)
     else:
-        bag = free[ordered[0]] if bag is None else bag
-        label = free[ordered[1]] if label is None else label
+        first, second = _guess_order([names[i] for i in free], [[row[i] for i in free] for row in cells])
+        guess = free[first], free[second]
+    bag = guess[0] if bag is None else bag
+    label = guess[1] if label is None else label
     if bag == label:
         raise source.error("HW293", f"the column {names[bag]!r} for both bags and labels")
     if not (options.bag_column and (options.label_column or lone)):
