@@ -13,7 +13,6 @@ chosen on dev only; the test texts are read once for each run.
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +22,26 @@ from accuracy_tables import print_tables
 from classifying import LINEAR, Classifying, Task
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
-from headwise.data.files import read_lines
 from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.parts import Parts
 from headwise.data.read import read_examples
 from headwise.data.split import split_examples
-from headwise.features.brackets import bracket_heads
+from headwise.errors import ConfigError
 from headwise.features.parse_files import read_parses
-from headwise.features.syntax import Heads
 from headwise.linear.baseline import fit_baseline
 from headwise.recipe import read_recipe
+from phrases import treebank_heads, with_phrases
 from runs import DATA, Found, Layers
 
 BRACKETS = "tree-lstm-constituency"
+PHRASES = " + phrases"  # ends the names of systems that learn of all phrases of SST's training trees
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 
 # Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 1 (Qi et al. 2020),
 # Star-Transformer (Guo et al. 2019), BP-Transformer (Ye et al. 2019), DiSAN (Shen et al. 2018), Tree-LSTM
-# (Tai et al. 2015; it learned of all phrases' labels).
+# (Tai et al. 2015; all of theirs learned of all phrases' labels).
 _COLUMNS = ("ms-transformer", "transformer", "bilstm", "s-lstm")
 _MTL = {
     "apparel": (87.25, 82.25, 86.05, 85.75),
@@ -71,9 +70,10 @@ PAPER = {f"mtl16/{domain}": dict(zip(_COLUMNS, own, strict=True)) for domain, ow
         "transformer": 50.4,
         "bilstm": 49.8,
         "disan": 51.7,
-        "tree-lstm-constituency": 51.0,
+        f"{BRACKETS}{PHRASES}": 51.0,
+        f"bilstm{PHRASES}": 49.1,
     },
-    "sst2": {"ms-san": 88.6, "tree-lstm-constituency": 88.0},
+    "sst2": {"ms-san": 88.6, f"{BRACKETS}{PHRASES}": 88.0, f"bilstm{PHRASES}": 87.5},
 }
 
 
@@ -94,7 +94,10 @@ class Accuracy(Classifying):
         LINEAR,
     )
     # Baselines of MS-Trans Table 3 and MS-SAN Table 1, and an ablation of the first.
-    more = ("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows")
+    more = (
+        *("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows"),
+        *(f"{name}{PHRASES}" for name in (BRACKETS, "ms-transformer", "transformer", "bilstm")),
+    )
     vectors = "vectors/reviews_300d.txt.gz"
 
     def load(self, task: str) -> Task:
@@ -113,18 +116,21 @@ class Accuracy(Classifying):
             )
             split = split_examples(train, DEV_TEXTS, 0, DEV_SEED, path=task)
             three = [split.train, split.dev, test]
-        train, dev, test = three
-        seen = {normal_text(example.text) for example in (*train, *dev)}
-        leaked = np.array([normal_text(example.text) in seen for example in test])
-        return Task(Parts(KINDS["classify"], *three), leaked)
+        return task_of(*three)
 
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5"}.get(task, task.split("/")[0])  # both have the same
-        named = read_recipe(Path(f"{recipes}-{system.removesuffix('-constituency')}"))
+        named = read_recipe(Path(f"{recipes}-{bare(system).removesuffix('-constituency')}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
-        if system == BRACKETS:
+        if system.endswith(PHRASES):
+            if recipes != "sst5":
+                raise ConfigError(
+                    f"{task} has no trees whose phrases {system} could learn of; expected sst5 or sst2"
+                )
+            own["train"] = {"epochs": 4, "batch_texts": 128}
+        if bare(system) == BRACKETS:
             own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
         return [named, own]
 
@@ -135,14 +141,20 @@ class Accuracy(Classifying):
         return lambda items: model.predict([own.text for own in items])
 
     def reads_trees(self, system: str) -> bool:
-        return system in ("ms-san", "tree-lstm", BRACKETS)
+        return system in ("ms-san", "tree-lstm")
 
     def read(self, data: Task, system: str) -> Task:
-        if system != BRACKETS:
-            return super().read(data, system)
-        heads = treebank_heads()
-        parts = ([replace(own, heads=heads.get(own.text)) for own in part] for part in data.three())
-        return replace(data, parts=Parts(KINDS["classify"], *parts))
+        data, trees = super().read(data, system), bare(system) == BRACKETS
+        train, dev, test = data.three()
+        if trees:
+            heads = treebank_heads()
+            train, dev, test = (
+                [replace(own, heads=heads.get(own.text)) for own in part] for part in (train, dev, test)
+            )
+        if system.endswith(PHRASES):
+            binary = all(own.label in ("0", "1") for own in train)
+            train = with_phrases(train, binary=binary, trees=trees)
+        return task_of(train, dev, test)
 
     def bare(self, item: Example) -> Example:
         return replace(item, heads=None)
@@ -151,15 +163,16 @@ class Accuracy(Classifying):
         print_tables(found, PAPER)
 
 
-@cache
-def treebank_heads() -> dict[str, Heads]:
-    """The constituency trees of SST by their texts; but for those with spaces in a leaf."""
-    trees: dict[str, Heads] = {}
-    for part in ("train", "dev", "test"):
-        for _, line in read_lines(str(DATA / f"sst/trees/{part}.txt.gz")):
-            words, heads = bracket_heads(line)
-            trees[" ".join(words)] = heads
-    return {text: heads for text, heads in trees.items() if len(text.split()) == len(heads)}
+def bare(system: str) -> str:
+    """A system without what its name says of phrases."""
+    return system.removesuffix(PHRASES)
+
+
+def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Task:
+    """A data set of three parts."""
+    seen = {normal_text(example.text) for example in (*train, *dev)}
+    leaked = np.array([normal_text(example.text) in seen for example in test])
+    return Task(Parts(KINDS["classify"], train, dev, test), leaked)
 
 
 def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:

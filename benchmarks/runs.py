@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 from headwise import __version__
+from headwise.errors import ConfigError
 from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
 from headwise.memory import keep_freed_memory
@@ -239,7 +240,11 @@ class Bench(ABC):
         keep_freed_memory()
         with stoppable() as stopped:
             for job in jobs(given.only, given.systems, given.seeds, self.once):
-                self.run(*job)
+                try:
+                    self.run(*job)
+                except ConfigError as error:  # systems that need what a data set has not
+                    print(error, file=sys.stderr)
+                    return 2
             self.show(self.found(given.only, given.systems))
         return 130 if stopped else 0
 

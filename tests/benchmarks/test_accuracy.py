@@ -34,5 +34,7 @@ def test_every_system_makes_a_recipe(benches):
     for bench in benches:
         for task in bench.paper:
             for system in (*bench.systems, *bench.more):
-                if system != LINEAR and not (system == "ms-full-windows" and task.startswith("sst")):
+                trees = task.startswith("sst")
+                lacking = system.startswith("ms-full-windows") if trees else system.endswith("phrases")
+                if system != LINEAR and not lacking:
                     assert build_recipe(*bench.layers(task, system)).model.task == bench.kind

@@ -55,6 +55,16 @@ def test_train_tells(folder, capsys, tmp_path):
     assert "headwise sample" in out
 
 
+def test_a_table_is_told(capsys, tmp_path):
+    (tmp_path / "t.csv").write_text("label,text\n" + "good,the cat sat\nbad,the dog ate\n" * 80)
+    code, _, err = run(
+        capsys, "train", tmp_path / "t.csv", "--task", "language-model", "-o", tmp_path / "m", *SMALL
+    )
+    assert code == 0
+    assert "looks like csv" in err
+    assert "HW283" in err
+
+
 def test_defaults_are_an_encoder_that_looks_back(folder):
     config = json.loads((folder / "plain" / "config.json").read_text())["model"]
     assert config["encoder"]["name"] == "transformer"

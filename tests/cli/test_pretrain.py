@@ -54,6 +54,20 @@ def test_bytes_that_cannot_be_decoded(texts, capsys):
     assert main([*command, "--encoding-errors", "replace", "--overwrite"]) == 0
 
 
+def test_of_a_table_the_texts_are_read(texts, capsys):
+    lines = (texts / "texts.txt").read_text().splitlines()
+    rows = [f"{number}\thelpdesk\t{line}" for number, line in enumerate(lines)]
+    (texts / "table.tsv").write_text("\n".join(["id\tlabel\ttext", *rows]))
+    command = ["pretrain", "table.tsv", "--output", "base", *SMALL, "--epochs", "1"]
+    assert main([*command, "--text-column", "words"]) == 2
+    assert "'words'" in capsys.readouterr().err
+    assert main(command) == 0
+    assert "column 'text'" in capsys.readouterr().err.replace("\n", " ")
+    words = load_base(texts / "base").words
+    assert "cat" in words
+    assert "helpdesk" not in words
+
+
 def test_texts_are_needed(texts, capsys):
     assert main(["pretrain", "--output", "base"]) == 2
     assert "no texts" in capsys.readouterr().err

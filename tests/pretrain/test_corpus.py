@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 
 from headwise.data.errors import DataError
+from headwise.data.options import ReadOptions
 from headwise.pretrain.corpus import Sample, read_passages, shuffled
 
 
-def passages(*files, cut=True, longest=60, seed=0):
-    return list(read_passages([str(file) for file in files], cut=cut, longest=longest, seed=seed))
+def passages(*files, cut=True, longest=60, seed=0, **how):
+    return list(read_passages([str(file) for file in files], cut=cut, longest=longest, seed=seed, **how))
 
 
 def test_lines_are_cut_into_passages_of_sentences_in_order(tmp_path):
@@ -44,6 +45,19 @@ def test_compressed_files_are_read(tmp_path, open_file, ending):
     with open_file(file, "wt", encoding="utf-8") as out:
         out.write("Größe zählt nicht.\n")
     assert passages(file, file) == ["Größe zählt nicht."] * 2
+
+
+def test_of_tables_the_texts_are_read_and_that_is_told(tmp_path):
+    table, lines = tmp_path / "table.csv", tmp_path / "lines.jsonl"
+    rows = '1,good,"Nice, it works."\n2,bad,It broke. Twice.\n3,good,\n' * 5
+    table.write_text(f"id,label,text\n{rows}")
+    lines.write_text('{"label": "good", "text": "Fine."}\n{"label": "bad", "text": "Not\\nfine."}\n')
+    told = []
+    found = passages(table, lines, cut=False, note=told.append)
+    assert found == ["Nice, it works.", "It broke. Twice."] * 5 + ["Fine.", "Not\nfine."]
+    assert [note.split(": ", 1)[1].split(",")[0] for note in told] == ["csv", "jsonl"]
+    assert "'text'" in told[0]
+    assert passages(table, cut=False, options=ReadOptions(text_column="label"))[:2] == ["good", "bad"]
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):

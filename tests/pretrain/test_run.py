@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from headwise.data.errors import DataError
+from headwise.data.options import ReadOptions
 from headwise.errors import ConfigError
 from headwise.features.bases import load_base
 from headwise.pretrain import (
@@ -156,7 +157,11 @@ def test_a_work_folder_is_not_taken_for_that_of_another_encoding(tmp_path):
     (tmp_path / "text.txt").write_text("caf\u00e9 and th\u00e9\n" * 20, encoding="utf-8")
     made = [
         pretrain_files(
-            [tmp_path / "text.txt"], tmp_path / name, alone(), encoding=name, work=tmp_path / "work"
+            [tmp_path / "text.txt"],
+            tmp_path / name,
+            alone(),
+            options=ReadOptions(encoding=name),
+            work=tmp_path / "work",
         )
         for name in ("utf-8", "latin-1")
     ]
@@ -168,7 +173,9 @@ def test_bytes_that_cannot_be_decoded_are_replaced_where_that_is_asked_for(tmp_p
     (tmp_path / "text.txt").write_bytes("caf\u00e9 and th\u00e9\n".encode("latin-1") * 20)
     with pytest.raises(DataError, match="HW105"):
         pretrain_files([tmp_path / "text.txt"], tmp_path / "one", alone())
-    made = pretrain_files([tmp_path / "text.txt"], tmp_path / "two", alone(), encoding_errors="replace")
+    made = pretrain_files(
+        [tmp_path / "text.txt"], tmp_path / "two", alone(), options=ReadOptions(encoding_errors="replace")
+    )
     assert "and" in made.base.words
 
 

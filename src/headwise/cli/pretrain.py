@@ -12,12 +12,13 @@ from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from headwise.cli.arguments import FileArgument, Switch
-from headwise.cli.console import messages, warn
+from headwise.cli.console import messages, note, warn
 from headwise.cli.console import output as results
 from headwise.cli.flags import flags, given
 from headwise.cli.progress import Shown
 from headwise.config import from_dict
 from headwise.data.files import read_lines
+from headwise.data.options import ReadOptions
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 from headwise.pretrain import ContextConfig, Notes, PretrainConfig, StudentConfig, TeacherConfig
@@ -42,6 +43,7 @@ def pretrain(
     teacher: Annotated[str, Parameter(show_default=False)] = "",
     epochs: Annotated[int | None, Parameter(show_default=False)] = None,
     word_list: Path | None = None,
+    text_column: str | None = None,
     encoding: str = "utf-8",
     encoding_errors: Literal["strict", "replace"] = "strict",
     work: Path | None = None,
@@ -63,13 +65,15 @@ def pretrain(
     from both. Use it with headwise train FILE --base FOLDER.
 
     Args:
-        files: Texts, plain or compressed, of any size: a paragraph or a sentence a line.
+        files: Texts, plain or compressed, of any size: a paragraph or a sentence a line, or tables (csv, tsv,
+            jsonl), of which a column is read.
         output: Folder of the base.
         teacher: A sentence encoder: a name of the Hugging Face hub, or a folder; several with commas
             between, unless a folder is called just so. [none, the texts alone]
         epochs: Passes over what is learnt from; --student.epochs with a teacher, else --context.epochs.
         word_list: A file of words, the commonest first, one a line, which are listed beside the commonest
             of the texts.
+        text_column: Of tables: its name, or its number from 1. [guessed, and told]
         encoding: Of the files.
         encoding_errors: What to do with bytes that cannot be decoded: stop, or read them as U+FFFD.
         work: Folder that keeps what the teacher says, so that no text is read twice, and the state after
@@ -96,7 +100,7 @@ def pretrain(
     if epochs is not None:
         settings["student" if teacher else "context"].setdefault("epochs", epochs)
     config = from_dict(PretrainConfig, settings)
-    decoding = {"encoding": encoding, "encoding_errors": encoding_errors}
+    options = ReadOptions(text_column=text_column, encoding=encoding, encoding_errors=encoding_errors)
     lines = [] if word_list is None else read_lines(str(word_list), encoding, encoding_errors)
     listed = [line.strip() for _, line in lines]
     notes = Notes(licence, "\n\n".join(source), command=shlex.join(["headwise", *sys.argv[1:]]))
@@ -104,7 +108,7 @@ def pretrain(
         with PretrainProgress() as progress:
             made = pretrain_files(
                 [str(file) for file in files], output, config, name=name, word_list=listed, notes=notes,
-                **decoding, work=work, resume=resume, overwrite=overwrite, report=progress,
+                options=options, work=work, resume=resume, overwrite=overwrite, report=progress, note=note,
             )  # fmt: skip
     except KeyboardInterrupt:
         warn("stopped; the same command with --resume goes on")

@@ -43,6 +43,7 @@ CODES = {
     "HW280": "a character, word or byte that the vocabulary does not have",
     "HW281": "a vocabulary that cannot be read",
     "HW282": "a text has not the size of its parts, or is too short for them",
+    "HW283": "a table where plain text is read",
     # Text pairs and numbers.
     "HW285": "the columns of a pair's texts or of its label cannot be guessed",
     "HW286": "aligned files have different numbers of lines",

@@ -37,3 +37,10 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             path=path,
         )
     return "text", "as no columns were recognised in the first lines"
+
+
+def looks_like_table(path: str, head: Sequence[Line]) -> str:
+    """What to tell of a text that looks like a table of labels or columns; empty if it does not."""
+    name, why = guess_format(path, head, labelled=False)
+    told = f"looks like {name} ({why}), and is read letter by letter, labels and all"
+    return "" if name == "text" else told

@@ -1,10 +1,11 @@
-"""Text files of any size as passages: a few sentences each."""
+"""Files of any size, of text or with a column of it, as passages: a few sentences each."""
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from headwise.data.files import read_lines
+from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.read import read_rows
 
 BUFFER = 1 << 16
 """Passages among which the order is shuffled while files are read."""
@@ -20,26 +21,29 @@ def read_passages(
     cut: bool,
     longest: int,
     seed: int,
-    encoding: str = "utf-8",
-    encoding_errors: str = "strict",
+    options: ReadOptions = DEFAULT,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[str]:
-    """The passages of text files, plain or compressed, in order.
+    """The passages of files, plain or compressed, in order.
 
     Args:
-        files: "-" is standard input.
-        cut: Cut lines into passages of one to three sentences; else each line is one.
+        files: Lines of text, or tables, of which one column is text.
+        cut: Cut texts into passages of one to three sentences; else each text is one.
         longest: Most words of a passage; a longer one is cut, wherever that may be.
         seed: Decides how many sentences are taken together.
-        encoding: Of the files.
-        encoding_errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
+        options: How files are read.
+        note: Told of each file that is no plain text, and what is read of it.
 
     Raises:
-        DataError: HW101 to HW106, a file cannot be read.
+        DataError: A file cannot be read.
     """
     choose = random.Random(seed)
     for file in files:
-        for _, line in read_lines(file, encoding, encoding_errors):
-            text = line.strip()
+        rows = read_rows(file, options)
+        if rows.format != "text":
+            note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
+        for row in rows:
+            text = row.item.text.strip()
             if not text:
                 continue
             if cut:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headwise import __version__
 from headwise.config import to_dict
+from headwise.data.options import DEFAULT, ReadOptions
 from headwise.errors import ConfigError
 from headwise.features.bases import Base, save_base
 from headwise.features.bases.base import Table
@@ -64,29 +65,29 @@ def pretrain_files(
     name: str = "",
     word_list: Sequence[str] = (),
     notes: Notes = Notes(),  # noqa: B008
-    encoding: str = "utf-8",
-    encoding_errors: str = "strict",
+    options: ReadOptions = DEFAULT,
     work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
     report: OnStep = lambda stage, done, total, tell: None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Made:
     """Make a base from files of unlabelled text, in any language.
 
     Args:
-        files: Plain or compressed; a line is a paragraph or a sentence.
+        files: Plain or compressed; a line is a paragraph or a sentence. Of tables a column is read.
         output: Folder of the base.
         config: How.
         name: What the base is called. The folder's name if empty.
         word_list: Words from elsewhere, the commonest first, that are listed beside those of the text.
         notes: What the card says of sources, licences and limits.
-        encoding: Of the files.
-        encoding_errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
+        options: How the files are read.
         work: Folder for what the teacher says and for the states of the learning; it stays, and what it
             holds is not made again. If None, one beside the output, which goes when the base is written.
         resume: Go on with a run that was interrupted.
         overwrite: Replace the base in the output folder.
         report: Told of the progress.
+        note: Told of files that are no plain text.
 
     Raises:
         DataError: A file cannot be read.
@@ -108,8 +109,7 @@ def pretrain_files(
                 code="HW811",
             )
         own.forget_states()
-    decoding = {"encoding": encoding, "encoding_errors": encoding_errors}
-    run = _Run([str(file) for file in files], config, own, tuple(word_list), decoding, report)
+    run = _Run([str(file) for file in files], config, own, tuple(word_list), options, report, note)
     base = run.make(name or output.name)
     about = {
         "files": [f"{Path(file).name}" for file in files],
@@ -141,11 +141,12 @@ class _Run:
         config: PretrainConfig,
         work: Work,
         word_list: tuple[str, ...],
-        decoding: Mapping[str, str],
+        options: ReadOptions,
         report: OnStep,
+        note: Callable[[str], None],
     ):
         self._files, self._config, self._work = files, config, work
-        self._word_list, self._decoding, self._report = word_list, decoding, report
+        self._word_list, self._options, self._report, self._note = word_list, options, report, note
         self.seconds: dict[str, float] = {}
         self.scores: dict[str, Any] = {}
         self.total = 0
@@ -179,7 +180,7 @@ class _Run:
         config = self._config
         most = config.passages if config.teacher.name else 1
         self._text_key = key_of(
-            *(key_of_files(self._files), *self._decoding.values()),
+            *(key_of_files(self._files), *to_dict(self._options).values()),
             *(config.cut, config.longest, config.seed, config.tokenizer),
         )
         key = key_of(self._text_key, most)
@@ -188,7 +189,7 @@ class _Run:
             with self._step("reading"):
                 sample, counts = Sample(most, config.seed), Counts()
                 cut = get_tokenizer(config.tokenizer).words
-                for number, passage in enumerate(self._passages()):
+                for number, passage in enumerate(self._passages(self._note)):
                     sample.add(passage)
                     counts.add(cut(passage))
                     if number % _TOLD == 0:
@@ -200,11 +201,10 @@ class _Run:
         text = kept.read_text(encoding="utf-8", errors="surrogatepass")
         return text.split("\n")[:-1], dict(pairs)
 
-    def _passages(self) -> Iterator[str]:
+    def _passages(self, note: Callable[[str], None] = lambda text: None) -> Iterator[str]:
         config = self._config
-        return read_passages(
-            self._files, cut=config.cut, longest=config.longest, seed=config.seed, **self._decoding
-        )
+        how = {"cut": config.cut, "longest": config.longest, "seed": config.seed}
+        return read_passages(self._files, **how, options=self._options, note=note)
 
     def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
         """What the text says of all numbered words."""

@@ -46,3 +46,11 @@ def test_a_file_that_cannot_be_read(tmp_path):
     diagnosis = diagnose(KINDS["language-model"], [str(tmp_path / "train.txt")])
     assert diagnosis.errors >= 1
     assert not diagnosis.files
+
+
+def test_a_table_is_told(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("good\tthe cake was nice\nbad\tthe tea was cold\n" * 3000)
+    (found,) = diagnose(KINDS["language-model"], [str(path)]).findings
+    assert (found.code, found.severity) == ("HW283", "warning")
+    assert "looks like tsv" in found.message

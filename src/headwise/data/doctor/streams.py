@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
+from headwise.data.sniff import looks_like_table
 
 _FEW = 100_000  # characters of a training text from which on a model has something to learn from
+_HEAD = 200  # lines by which a table is told
 _LONG = 60  # characters of a line from which on it does not stand in two texts by chance
 
 
@@ -29,6 +31,14 @@ def strange_characters(file: File) -> Iterator[Finding]:
     if broken := found["\ufffd"]:
         message = f"{count(broken, 'character')} U+FFFD, which stand for bytes that could not be decoded"
         yield Finding("warning", "HW159", message, (file.data.path,), "give the file's own --encoding")
+
+
+def tables(file: File) -> Iterator[Finding]:
+    """A file of labels or columns."""
+    head = [(line.line, line.text) for line in file.items[:_HEAD]]
+    if found := looks_like_table(file.data.path, head):
+        fix = "give a file of its texts alone, unless the model is to write such files"
+        yield Finding("warning", "HW283", f"the file {found}", (file.data.path,), fix)
 
 
 def unlike_training(files: Mapping[str, File]) -> Iterator[Finding]:

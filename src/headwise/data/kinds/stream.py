@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from headwise.data.answers import NEXT_SYMBOL, Answer
+from headwise.data.compression import STANDARD_INPUT
 from headwise.data.doctor.file import BetweenCheck, Check
-from headwise.data.doctor.streams import few, strange_characters, unlike_training
+from headwise.data.doctor.streams import few, strange_characters, tables, unlike_training
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.fingerprint import Fingerprint
-from headwise.data.head import Head
+from headwise.data.head import Head, read_head
 from headwise.data.kind import Kind
 from headwise.data.nouns import Nouns
+from headwise.data.sniff import looks_like_table
 from headwise.data.split import Split
 from headwise.data.stream_options import DEFAULT, StreamOptions
 from headwise.data.streams import (
@@ -45,7 +47,7 @@ class StreamKind(Kind[int]):
     nouns: ClassVar[Nouns] = Nouns("symbol", "symbols")
     options = StreamOptions
     has_keys: ClassVar[bool] = False
-    checks: ClassVar[tuple[Check, ...]] = (few, strange_characters)
+    checks: ClassVar[tuple[Check, ...]] = (few, strange_characters, tables)
     between: ClassVar[tuple[BetweenCheck, ...]] = (unlike_training,)
     columns_are: ClassVar[str] = ""
     classes_are: ClassVar[str] = "character"
@@ -108,6 +110,9 @@ class StreamKind(Kind[int]):
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         found = [f"{len(parts['train'].symbols):,} different {self.unit}"]
+        path = parts["train"].path
+        if path != STANDARD_INPUT and (odd := looks_like_table(path, read_head(path).lines)):
+            found.append(f"{path} {odd} (HW283)")
         for name, part in parts.items():
             if part.unknown:
                 found.append(f"{name}: {part.unknown:,} {self.unit} that the vocabulary does not have")
