@@ -65,8 +65,8 @@ def pretrain(
     from both. Use it with headwise train FILE --base FOLDER.
 
     Args:
-        files: Texts, plain or compressed, of any size: a paragraph or a sentence a line, or tables (csv, tsv,
-            jsonl), of which a column is read.
+        files: Texts, plain or compressed, of any size: a paragraph or a sentence a line, or tables (csv,
+            tsv, jsonl), of which a column is read.
         output: Folder of the base.
         teacher: A sentence encoder: a name of the Hugging Face hub, or a folder; several with commas
             between, unless a folder is called just so. [none, the texts alone]
