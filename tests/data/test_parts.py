@@ -243,3 +243,24 @@ def test_items_without_an_answer(task, good, bad):
     with pytest.raises(DataError, match=f"{nouns.one} 2 of dev has .* as its answer") as caught:
         Parts(KINDS[task], [good], [good, bad], [])
     assert caught.value.code == "HW120"
+
+
+def test_phrases_of_trees_are_for_training_alone(tmp_path):
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"{name}.txt").write_text(
+            f"(3 (2 {name}) (4 works))\n(1 (2 It) (1 (1 breaks) (2 .)))\n" * 9
+        )
+    files = {name: str(tmp_path / f"{name}.txt") for name in ("train", "dev", "test")}
+    options = KINDS["classify"].options(sst_unit="phrases")
+    parts = read_parts(KINDS["classify"], *files.values(), options)
+    assert {item.text for item in parts.train} == {
+        *("train works", "train", "works", "It breaks .", "It", "breaks .", "breaks", "."),
+    }
+    assert [item.text for item in parts.dev[:2]] == ["dev works", "It breaks ."]
+    assert len(parts.dev) == len(parts.test) == 18
+    with pytest.raises(ConfigError, match=r"give --dev and --test, or --split\.test 0"):
+        read_parts(KINDS["classify"], files["train"], options=options)
+    no_test = read_parts(
+        KINDS["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
+    )
+    assert not len(no_test.test)

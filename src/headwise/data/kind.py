@@ -107,6 +107,16 @@ class Kind(ABC, Generic[Item]):
         """What is the same for items that are duplicates (case and white space aside)."""
         raise NotImplementedError(f"{self.nouns.many} are not told apart")
 
+    def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
+        """How the file of a part is read.
+
+        Args:
+            options: What is not to be guessed.
+            part: The part that it is given for.
+            cut: The parts that are to be split off the training file.
+        """
+        return options
+
     def split(
         self, items: Sequence[Item], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Item]]:

@@ -37,7 +37,7 @@ class ReadOptions:
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
     sst_unit: Literal["sentences", "phrases"] = "sentences"
-    """Which nodes of sentiment trees become texts: the roots, or all of them."""
+    """Which nodes of sentiment trees become texts: the roots, or in training all of them."""
 
     sst_labels: Literal["five", "binary"] = "five"
     """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""

@@ -104,7 +104,7 @@ def read_parts(
         DataError: A file cannot be read, or one has what the training file does not know.
         HeadwiseError: The training file has nothing to tell apart (HW406), or there is to be no dev data
             (HW405).
-        ConfigError: Parses without a file that they are of.
+        ConfigError: Parses without a file that they are of, or phrases of what is split off.
     """
     split = SplitConfig() if split is None else split
     nouns, paths = kind.nouns, {"train": train, "dev": dev, "test": test}
@@ -118,9 +118,11 @@ def read_parts(
         raise HeadwiseError(
             f"there are no dev {nouns.many}: give some with --dev, or a --split.dev above 0", code="HW405"
         )
+    shares = {"dev": split.dev, "test": split.test}
+    cut = [name for name, share in shares.items() if share and name not in given]
     like = kind.prepare([*given.values()], options)
     for name, path in given.items():
-        data = kind.read(path, options, like=like)
+        data = kind.read(path, kind.part_options(options, name, cut), like=like)
         if (heads := getattr(parses, name)) is not None:
             if reader is None:
                 raise kind.refuse_parses()
@@ -135,9 +137,9 @@ def read_parts(
         files[name] = data
     whole = files["train"].items
     parts = {name: data.items for name, data in files.items()}
-    cut_dev, cut_test = 0 if "dev" in files else split.dev, 0 if "test" in files else split.test
-    if cut_dev or cut_test:
-        done = kind.split(whole, cut_dev, cut_test, split.seed, path=train)
+    if cut:
+        dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
+        done = kind.split(whole, dev_share, test_share, split.seed, path=train)
         told += [("train", note) for note in done.notes]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"

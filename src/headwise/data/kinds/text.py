@@ -67,6 +67,22 @@ class TextKind(Kind[Example]):
         columns = getattr(data, "columns", None)  # data from memory have none
         return getattr(columns, "flags", ()), getattr(columns, "separator", None)
 
+    def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
+        """Of trees training alone has all phrases; dev and test have whole sentences.
+
+        Raises:
+            ConfigError: Dev or test sentences would be split off training, which has their phrases.
+        """
+        if options is None or options.sst_unit == "sentences":
+            return options
+        if cut:
+            raise ConfigError(
+                f"--sst-unit phrases: {' and '.join(cut)} sentences split off the training file would have "
+                f"their phrases in training; give {' and '.join(f'--{name}' for name in cut)}"
+                + (", or --split.test 0" if "test" in cut else "")
+            )
+        return options if part == "train" else replace(options, sst_unit="sentences")
+
     def key(self, item: Example) -> str:
         return item.text
 
