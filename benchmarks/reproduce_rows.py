@@ -144,10 +144,19 @@ TABLES: dict[str, Table] = {
     "ms-trans/table4": Table(
         "Tagging: CoNLL-2003 names (F1), parts of speech (GloVe 6B, or static MiniLM vectors)",
         (
-            *_tagging("CoNLL-2003, GloVe", "conll2003-glove", *_TAGGERS, "star-transformer + char + crf"),
+            *_tagging(
+                "CoNLL-2003, GloVe",
+                "conll2003-glove",
+                *_TAGGERS,
+                "ms-transformer + directions + char + crf",
+                "star-transformer + char + crf",
+            ),
             *_tagging("CoNLL-2003", "conll2003", *_TAGGERS),
             *_tagging("PTB sample", "treebank", *_TAGGERS),
             *_tagging("UD EWT", "ewt-xpos", *_TAGGERS),
+            *_tagging(
+                "UD EWT, GloVe", "ewt-xpos-glove", "ms-transformer + char + crf", "bilstm + char + crf"
+            ),
             Row("PTB: all of it", bring=_PTB),
             Row("CoNLL-2012 (OntoNotes 5)", bring=_ONTONOTES),
         ),

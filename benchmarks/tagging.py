@@ -40,11 +40,18 @@ GLOVE_VECTORS = "vectors/glove_6B_100d.txt.gz"
 MEMORY = "memory of the training words"
 PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
+# A variant: more than half of the heads look one way, as windows alone do not tell left from right.
+_SIDES = [f"window({scale}) + {way}" for scale in (3, 5, 9) for way in ("forward", "backward")]
+DIRECTIONS: dict[str, Any] = {
+    "encoder": {"priors": [*_SIDES, *(f"window({scale})" for scale in (1, 3, 5, 9))]},
+    "train": {"vectors_learning_rate": 1e-3},
+}
 # name -> the recipe and what is said beyond it
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
+    "ms-transformer + directions + char + crf": ("tag-ms-transformer", DIRECTIONS),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),

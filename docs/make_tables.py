@@ -251,6 +251,7 @@ TAGGED = {
     "conll2003-glove": "the same with GloVe 6B",
     "wnut17": "WNUT-17 names, F1",
     "ewt-xpos": "UD EWT parts of speech (XPOS), accuracy",
+    "ewt-xpos-glove": "the same with GloVe 6B, 20 epochs",
     "treebank": "Penn Treebank sample, parts of speech, accuracy",
 }
 

@@ -59,6 +59,20 @@ def test_train_evaluate_and_predict_with_heads(files, run):
     assert (files / "heads.csv").read_text() == (files / "conllu.csv").read_text()
 
 
+def test_explain_and_probe_take_heads(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    for command in ("explain", "probe"):
+        code, _, err = run(command, "reviews.model", "reviews.csv")
+        assert code == 2
+        assert "--heads" in " ".join(err.split())
+        found = [
+            run(command, "reviews.model", "reviews.csv", "--heads", f"reviews.{form}", "--json")
+            for form in ("heads", "conllu")
+        ]
+        assert [code for code, _, _ in found] == [0, 0], found
+        assert found[0][1] == found[1][1]
+
+
 def test_the_trees_matter(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     lines = (files / "reviews.heads").read_text().splitlines()

@@ -39,6 +39,7 @@ def explain(
     *,
     output: Output = None,
     json: Switch = False,
+    heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     overwrite: Switch = False,
@@ -56,6 +57,7 @@ def explain(
         output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
             characters and the share of every word. The terminal by default.
         json: Write one JSON object a line, to standard output or to OUTPUT (.jsonl).
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         overwrite: Replace an output that exists.
@@ -78,7 +80,7 @@ def explain(
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
     found = explain_file(
-        model, file, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
+        model, file, heads=heads, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
     )
     if form == "terminal":
         _show(found)

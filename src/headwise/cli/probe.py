@@ -21,6 +21,7 @@ def probe(
     *,
     most: int = 200,
     svg: Path | None = None,
+    heads: Path | None = None,
     json: Switch = False,
     read: section_flags("data", {"label_column", "label_columns"}) = None,
 ) -> None:
@@ -36,6 +37,7 @@ def probe(
         texts: A file of texts, of pairs or of sentences, whatever the model reads.
         most: Texts that are read, from the first on.
         svg: Draw the distances by head and by layer into this file.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         json: Print JSON for other programs.
 
     Raises:
@@ -46,6 +48,8 @@ def probe(
     # With these comes torch.
     from headwise.config import from_dict
     from headwise.data.kinds import KINDS
+    from headwise.data.parses import parsed_rows
+    from headwise.features.parse_files import iterate_parses
     from headwise.features.pretrained.hub import load
     from headwise.features.pretrained.source import Pretrained
     from headwise.models.language_model import LanguageModel
@@ -62,8 +66,11 @@ def probe(
         rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
         Terminal().notes(rows.notes)
     else:
-        rows = rows_for(find_task(encoder.config.task), encoder, texts, given(read), Terminal())
-    found = look(encoder, (row.item for row in islice(rows, most)))
+        task = find_task(encoder.config.task)
+        kind = task.kind_for(encoder.config)
+        rows = rows_for(task, encoder, texts, given(read), Terminal())
+    parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
+    found = look(encoder, (row.item for row in islice(parsed, most)))
     if svg is not None:
         with telling_failures(svg):
             svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")
@@ -77,6 +84,6 @@ def probe(
         own = sorted((head for head in found if head.layer == layer), key=lambda head: head.mean)
         shares = [counts[: far + 1].sum() / counts.sum() for far in (1, 5)]
         mean = sum(head.mean for head in own) / len(own)
-        heads = "  ".join(f"{head.head}:{head.mean:.1f}" for head in own)
-        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), heads)
+        told = "  ".join(f"{head.head}:{head.mean:.1f}" for head in own)
+        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), told)
     output().print(table)

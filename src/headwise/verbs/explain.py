@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.chunks import in_chunks
+from headwise.data.parses import parsed_rows
+from headwise.features.parse_files import iterate_parses
 from headwise.report.explanation import Explanation
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_rows
@@ -16,6 +18,7 @@ def explain_file(
     folder: Path | str,
     file: Path | str,
     *,
+    heads: Path | str | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -26,6 +29,7 @@ def explain_file(
     Args:
         folder: The model's folder.
         file: The file; "-" is standard input.
+        heads: The syntax of the texts: as many parses as the file has records.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed.
@@ -38,6 +42,8 @@ def explain_file(
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
     model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
-    for chunk in in_chunks(rows, _CHUNK):
+    kind = task.kind_for(model.config)
+    parses = None if heads is None else str(heads)
+    for chunk in in_chunks(parsed_rows(kind, iter(rows), parses, iterate_parses), _CHUNK):
         for found in task.explain(model, [row.item for row in chunk]):
             yield chunk[found.item].line, found
