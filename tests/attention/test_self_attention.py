@@ -106,5 +106,8 @@ def test_errors():
         SelfAttention(6, [NEAR], 4, impl="fast")(rows((2,)).map(torch.Tensor.float))
     with pytest.raises(ConfigError, match=r"a prior for each head, got 'window\(3\)'; parse_prior"):
         SelfAttention(6, ["window(3)"], 4)
+    for width, size in ((0, 4), (6, 0)):
+        with pytest.raises(ConfigError, match=f"rows of {width} features to heads of {size}"):
+            SelfAttention(width, [NEAR], size)
     with pytest.raises(TypeError, match=r"SelfAttention takes a Ragged, got a tensor \[3, 6\]"):
         SelfAttention(6, [NEAR], 4)(torch.zeros(3, 6))

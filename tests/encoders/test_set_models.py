@@ -120,6 +120,12 @@ def test_unknown_settings(change):
         SetModel(replace(config, **change))
 
 
+@pytest.mark.parametrize("name", ["inputs", "outputs", "rows"])
+def test_there_must_be_something_to_read_and_to_give(name):
+    with pytest.raises(ConfigError, match=f"{name} must be at least 1"):
+        SetModelConfig(**{"inputs": 1, "outputs": 1, "blocks": BLOCKS, name: 0})
+
+
 def test_learns_the_largest_number():
     from max_regression import max_sets
 

@@ -6,7 +6,15 @@ from headwise.errors import ConfigError
 
 
 def projections(width: int, inner: int, *, bias: bool) -> list[nn.Linear]:
-    """W^Q, W^K and W^V from rows of `width` features to `inner`, and W^O back."""
+    """W^Q, W^K and W^V from rows of `width` features to `inner`, and W^O back.
+
+    Raises:
+        ConfigError: There are no features.
+    """
+    if width < 1 or inner < 1:
+        raise ConfigError(
+            f"attention from rows of {width} features to heads of {inner} in all; expected 1 or more"
+        )
     made = [nn.Linear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
     for projection in made:
         nn.init.xavier_uniform_(projection.weight)

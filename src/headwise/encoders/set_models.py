@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from headwise.config import check_range
 from headwise.encoders.set_transformer import ISAB, PMA, SAB, SetTransformerConfig
 from headwise.errors import ConfigError
 from headwise.ragged import Ragged, RaggedModule
@@ -45,6 +46,10 @@ class SetModelConfig:
     """How the elements become the rows."""
     decoder_layers: int = 0
     """After the pooling: SABs among the rows of PMA; linear layers with ReLU otherwise."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "inputs", "outputs", "rows", low=1)
+        check_range(self, "decoder_layers", low=0)
 
     @classmethod
     def named(cls, name: str, *, blocks: SetTransformerConfig, **settings: Any) -> "SetModelConfig":
