@@ -230,19 +230,18 @@ def speed_parts() -> dict[str, Any]:
 
 
 def tagging() -> str:
-    """What benchmarks/tagging.py has measured."""
-    runs: dict[str, dict[str, list[dict[str, Any]]]] = {name: {} for name in TAGGED}
-    for line in (RESULTS / "tagging.jsonl").read_text().splitlines():
-        run = json.loads(line)
-        runs[run["task"]].setdefault(run["system"], []).append(run)
+    """What benchmarks/tagging.py has measured with the recipes as they are now."""
     sys.path.insert(0, str(BENCHMARKS))
-    from tagging import PAPER, row_of
+    from tagging import PAPER, Tagging, row_of
 
     rows = []
-    for name, own in runs.items():
-        for number, (system, found) in enumerate(own.items()):
-            *cells, seconds, _ = row_of(found, PAPER[name].get(system))
-            rows.append(["" if number else TAGGED[name], system, *cells, f"{int(seconds) / 60:.0f}"])
+    for name, own in Tagging().found(list(TAGGED), Tagging.systems).items():
+        first = TAGGED[name]
+        for system, found in own.items():
+            if found:
+                *cells, seconds, _ = row_of(found, PAPER[name].get(system))
+                rows.append([first, system, *cells, f"{int(seconds) / 60:.0f}"])
+                first = ""
     return table(["data", "system", "test", "seeds", "paper", "minutes to train"], rows)
 
 
