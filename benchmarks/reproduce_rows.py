@@ -148,6 +148,7 @@ TABLES: dict[str, Table] = {
                 "conll2003-glove",
                 *_TAGGERS,
                 "ms-transformer + directions + char + crf",
+                "ms-transformer + directions + char + crf + expert",
                 "star-transformer + char + crf",
             ),
             *_tagging("CoNLL-2003", "conll2003", *_TAGGERS),

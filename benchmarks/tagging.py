@@ -52,6 +52,10 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
     "ms-transformer + directions + char + crf": ("tag-ms-transformer", DIRECTIONS),
+    "ms-transformer + directions + char + crf + expert": (
+        "tag-ms-transformer",
+        DIRECTIONS | {"expert": {"kind": "linear"}},
+    ),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
