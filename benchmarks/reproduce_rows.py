@@ -149,6 +149,7 @@ TABLES: dict[str, Table] = {
                 *_TAGGERS,
                 "ms-transformer + directions + char + crf",
                 "ms-transformer + directions + char + crf + expert",
+                "bilstm + char + crf + expert",
                 "star-transformer + char + crf",
             ),
             *_tagging("CoNLL-2003", "conll2003", *_TAGGERS),

@@ -46,19 +46,18 @@ DIRECTIONS: dict[str, Any] = {
     "encoder": {"priors": [*_SIDES, *(f"window({scale})" for scale in (1, 3, 5, 9))]},
     "train": {"vectors_learning_rate": 1e-3},
 }
+EXPERT = {"expert": {"kind": "linear"}}  # the linear CRF beside the encoder's
 # name -> the recipe and what is said beyond it
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
     "ms-transformer + directions + char + crf": ("tag-ms-transformer", DIRECTIONS),
-    "ms-transformer + directions + char + crf + expert": (
-        "tag-ms-transformer",
-        DIRECTIONS | {"expert": {"kind": "linear"}},
-    ),
+    "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer", DIRECTIONS | EXPERT),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
+    "bilstm + char + crf + expert": ("tag-bilstm", EXPERT),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
 GLOVE = "-glove"  # ends the names of data sets
