@@ -40,20 +40,15 @@ GLOVE_VECTORS = "vectors/glove_6B_100d.txt.gz"
 MEMORY = "memory of the training words"
 PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
-# A variant: more than half of the heads look one way, as windows alone do not tell left from right.
-_SIDES = [f"window({scale}) + {way}" for scale in (3, 5, 9) for way in ("forward", "backward")]
-DIRECTIONS: dict[str, Any] = {
-    "encoder": {"priors": [*_SIDES, *(f"window({scale})" for scale in (1, 3, 5, 9))]},
-    "train": {"vectors_learning_rate": 1e-3},
-}
+ALONE = {"expert": {"kind": "none"}}
 EXPERT = {"expert": {"kind": "linear"}}  # the linear CRF beside the encoder's
 # name -> the recipe and what is said beyond it
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
-    "ms-transformer + directions + char + crf": ("tag-ms-transformer", DIRECTIONS),
-    "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer", DIRECTIONS | EXPERT),
+    "ms-transformer + directions + char + crf": ("tag-ms-transformer-glove", ALONE),
+    "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer-glove", {}),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
@@ -142,7 +137,8 @@ class Tagging(Bench):
         score = {"train": {"score": "f1" if bare(task) in NAMED else "accuracy"}}
         if task.endswith(GLOVE):
             own = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
-            return [read_recipe(Path(recipe)), GLOVE_RECIPE, more, own | score]
+            glove = {} if recipe.endswith(GLOVE) else GLOVE_RECIPE
+            return [read_recipe(Path(recipe)), glove, more, own | score]
         own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         return [read_recipe(Path(recipe)), more, own | score]
 
