@@ -42,5 +42,5 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
 def looks_like_table(path: str, head: Sequence[Line]) -> str:
     """What to tell of a text that looks like a table of labels or columns; empty if it does not."""
     name, why = guess_format(path, head, labelled=False)
-    told = f"looks like {name} ({why}), and is read letter by letter, labels and all"
+    told = f"looks like {name} ({why}), and is read as it stands, labels and all"
     return "" if name == "text" else told
