@@ -122,7 +122,7 @@ class Accuracy(Classifying):
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5"}.get(task, task.split("/")[0])  # both have the same
-        named = read_recipe(Path(f"{recipes}-{bare(system).removesuffix('-constituency')}"))
+        named = read_recipe(Path(f"{recipes}-{without_phrases(system).removesuffix('-constituency')}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
             if recipes != "sst5":
@@ -130,7 +130,7 @@ class Accuracy(Classifying):
                     f"{task} has no trees whose phrases {system} could learn of; expected sst5 or sst2"
                 )
             own["train"] = {"epochs": 4, "batch_texts": 128}
-        if bare(system) == BRACKETS:
+        if without_phrases(system) == BRACKETS:
             own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
         return [named, own]
 
@@ -144,17 +144,16 @@ class Accuracy(Classifying):
         return system in ("ms-san", "tree-lstm")
 
     def read(self, data: Task, system: str) -> Task:
-        data, trees = super().read(data, system), bare(system) == BRACKETS
-        train, dev, test = data.three()
+        data, trees = super().read(data, system), without_phrases(system) == BRACKETS
         if trees:
             heads = treebank_heads()
-            train, dev, test = (
-                [replace(own, heads=heads.get(own.text)) for own in part] for part in (train, dev, test)
-            )
+            parts = ([replace(own, heads=heads.get(own.text)) for own in part] for part in data.three())
+            data = replace(data, parts=Parts(KINDS["classify"], *parts))
         if system.endswith(PHRASES):
+            train, dev, test = data.three()
             binary = all(own.label in ("0", "1") for own in train)
-            train = with_phrases(train, binary=binary, trees=trees)
-        return task_of(train, dev, test)
+            data = task_of(with_phrases(train, binary=binary, trees=trees), dev, test)
+        return data
 
     def bare(self, item: Example) -> Example:
         return replace(item, heads=None)
@@ -163,7 +162,7 @@ class Accuracy(Classifying):
         print_tables(found, PAPER)
 
 
-def bare(system: str) -> str:
+def without_phrases(system: str) -> str:
     """A system without what its name says of phrases."""
     return system.removesuffix(PHRASES)
 

@@ -65,6 +65,13 @@ def test_a_table_is_told(capsys, tmp_path):
     assert "HW283" in err
 
 
+def test_probe_takes_no_parses(folder, capsys):
+    text = folder / "text.txt"
+    code, _, err = run(capsys, "probe", folder / "plain", text, "--heads", text)
+    assert code == 2
+    assert "reads no syntax" in " ".join(err.split())
+
+
 def test_defaults_are_an_encoder_that_looks_back(folder):
     config = json.loads((folder / "plain" / "config.json").read_text())["model"]
     assert config["encoder"]["name"] == "transformer"

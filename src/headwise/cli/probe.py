@@ -48,8 +48,6 @@ def probe(
     # With these comes torch.
     from headwise.config import from_dict
     from headwise.data.kinds import KINDS
-    from headwise.data.parses import parsed_rows
-    from headwise.features.parse_files import iterate_parses
     from headwise.features.pretrained.hub import load
     from headwise.features.pretrained.source import Pretrained
     from headwise.models.language_model import LanguageModel
@@ -65,12 +63,11 @@ def probe(
         kind = KINDS["classify"]
         rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
         Terminal().notes(rows.notes)
+        if heads is not None:
+            raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
     else:
-        task = find_task(encoder.config.task)
-        kind = task.kind_for(encoder.config)
-        rows = rows_for(task, encoder, texts, given(read), Terminal())
-    parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
-    found = look(encoder, (row.item for row in islice(parsed, most)))
+        rows = rows_for(find_task(encoder.config.task), encoder, texts, given(read), Terminal(), heads)
+    found = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         with telling_failures(svg):
             svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")

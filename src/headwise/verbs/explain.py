@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.chunks import in_chunks
-from headwise.data.parses import parsed_rows
-from headwise.features.parse_files import iterate_parses
 from headwise.report.explanation import Explanation
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_rows
@@ -41,9 +39,7 @@ def explain_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
-    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
-    kind = task.kind_for(model.config)
-    parses = None if heads is None else str(heads)
-    for chunk in in_chunks(parsed_rows(kind, iter(rows), parses, iterate_parses), _CHUNK):
+    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
+    for chunk in in_chunks(rows, _CHUNK):
         for found in task.explain(model, [row.item for row in chunk]):
             yield chunk[found.item].line, found

@@ -1,6 +1,7 @@
 """What a verb works with: a model in a folder, and a file with the true answers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,13 @@ from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task
 from headwise.data.labels import label_names
-from headwise.data.parses import ParseReader, parsed
+from headwise.data.parses import ParseReader, parsed, parsed_rows
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import choose_base
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
-from headwise.features.parse_files import read_parses
+from headwise.features.parse_files import iterate_parses, read_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
 from headwise.recipe import Sections
@@ -54,22 +55,30 @@ def open_rows(
     device: str,
     reading: Mapping[str, Any] | None,
     listener: Listener,
+    heads: Path | str | None = None,
 ) -> tuple[Any, Task, Rows[Any]]:
     """A model, what it does, and the records of a file as it reads them; see `open_model` and
     `read_answers`."""
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    return model, task, rows_for(task, model, file, reading, listener)
+    return model, task, rows_for(task, model, file, reading, listener, heads)
 
 
 def rows_for(
-    task: Task, model: Any, file: Path | str, reading: Mapping[str, Any] | None, listener: Listener
+    task: Task,
+    model: Any,
+    file: Path | str,
+    reading: Mapping[str, Any] | None,
+    listener: Listener,
+    heads: Path | str | None = None,
 ) -> Rows[Any]:
-    """The records of a file as a model reads them; see `read_answers`."""
+    """The records of a file as a model reads them, with their parses; see `read_answers`."""
     given, kind = dict(reading or {}), task.kind_for(model.config)
     rows = task.rows(model, file_name(file), lambda: from_dict(kind.options, given), given)
     listener.notes(rows.notes)
-    return rows
+    if heads is None:
+        return rows
+    return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))
 
 
 def read_answers(

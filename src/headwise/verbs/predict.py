@@ -12,10 +12,8 @@ from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.files import file_name
-from headwise.data.parses import parsed_rows
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
-from headwise.features.parse_files import iterate_parses
 from headwise.predictions.file import (
     COMPRESSED,
     OutputError,
@@ -94,9 +92,7 @@ def predict_file(
     if unsure is not None:
         predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
-    rows = rows_for(task, model, file, reading, listener)
-    parsed = parsed_rows(kind, iter(rows), None if heads is None else str(heads), iterate_parses)
-    chunks = cut_chunks(parsed)
+    chunks = cut_chunks(iter(rows_for(task, model, file, reading, listener, heads)))
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))
