@@ -12,6 +12,7 @@ benchmarks/results; what is stopped goes on where it was. Needs the data folder 
 
 import argparse
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -155,4 +156,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --list | head
     sys.exit(main())

@@ -303,9 +303,12 @@ TABLES: dict[str, Table] = {
     "bpt/table-text": Table(
         "BP-Transformer on SST-5 and IMDB",
         (
-            *_rows("accuracy", _SST, "bp-transformer"),
-            Row("IMDB", command="imdb.py --vectors -- --encoder bp-transformer"),
+            *_rows("accuracy", _SST, "bp-transformer", "transformer", what="SST-5: "),
+            *_rows(
+                "accuracy", ("imdb",), "bp-transformer", "transformer", "star-transformer", what="IMDB: "
+            ),
         ),
+        rival="transformer",
     ),
     "bpt/table-snli": Table(
         "BP-Transformer on SNLI (16,672 pairs): words of a text see the other's, as released",

@@ -166,6 +166,8 @@ class Bench(ABC):
     """What runs unless others are named."""
     more: ClassVar[Sequence[str]] = ()
     """What runs only where it is named."""
+    large: ClassVar[Sequence[str]] = ()
+    """Data sets that run only where they are named."""
     once: ClassVar[Sequence[str]] = ()
     """Systems in which nothing is random."""
     seeds: ClassVar[int] = 3
@@ -214,7 +216,8 @@ class Bench(ABC):
         parser = argparse.ArgumentParser(
             description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        parser.add_argument("--only", nargs="+", default=list(self.paper), metavar="DATA")
+        tasks = [task for task in self.paper if task not in self.large]
+        parser.add_argument("--only", nargs="+", default=tasks, metavar="DATA")
         parser.add_argument("--systems", nargs="+", default=list(self.systems), metavar="SYSTEM")
         parser.add_argument("--seeds", type=int, default=self.seeds)
         parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
