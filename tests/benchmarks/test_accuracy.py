@@ -32,7 +32,8 @@ def test_all_of_imdb_runs_only_where_it_is_named(benches, monkeypatch, tmp_path)
     monkeypatch.setattr("runs.DATA", tmp_path)
     monkeypatch.setattr(benches[0], "run", lambda task, *_: ran.append(task))
     benches[0].main("", ["--seeds", "1", "--systems", "bilstm"])
-    assert "mtl16/MR" in ran and "imdb" not in ran
+    assert "mtl16/MR" in ran
+    assert "imdb" not in ran
     benches[0].main("", ["--seeds", "1", "--systems", "bilstm", "--only", "imdb"])
     assert ran[-1] == "imdb"
 
@@ -50,7 +51,9 @@ def test_reviews_are_read_as_words_with_their_side(tmp_path, monkeypatch):
             (tmp_path / f"imdb/{part}_{label}.tsv.xz").write_bytes(lzma.compress("".join(rows).encode()))
     train, dev, test = accuracy.Accuracy().load("imdb").three()
     assert [len(train), len(dev), len(test)] == [18, 2, 20]
-    assert test[0].text == "It is n't neg , test 0 ." and test[0].label == "neg" and test[-1].label == "pos"
+    assert test[0].text == "It is n't neg , test 0 ."
+    assert test[0].label == "neg"
+    assert test[-1].label == "pos"
 
 
 def test_every_system_makes_a_recipe(benches):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.errors import ConfigError
-from headwise.features.tokenize import TOKENIZERS, get_tokenizer, plain_spelling
+from headwise.features.tokenize import TOKENIZERS, count_words, get_tokenizer, plain_spelling
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 PENN = get_tokenizer("penn")
@@ -201,3 +201,17 @@ def test_tokenised_reviews_stay_as_they_are():
             total += len(words)
     assert total > 100_000
     assert kept / total > 0.993
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("It isn't  good.\n", 3),
+        ("C'était très bien", 3),
+        ("我喜欢这部电影", 7),
+        ("映画は very good", 5),
+    ],
+)
+def test_words_are_counted_by_spaces_and_chinese_by_characters(text: str, count: int):
+    assert count_words(text) == count

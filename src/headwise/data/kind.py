@@ -20,6 +20,7 @@ from headwise.data.nouns import Nouns
 from headwise.data.rows import Rows
 from headwise.data.split import Split, fold_items, split_items
 from headwise.errors import ConfigError
+from headwise.features.tokenize import count_words
 
 Item = TypeVar("Item")
 
@@ -178,7 +179,7 @@ class Kind(ABC, Generic[Item]):
 
     def size(self, item: Item) -> int:
         """The length of an item, in what `nouns.length` says."""
-        return len(self.text(item).split())
+        return count_words(self.text(item))
 
     def examine(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
         """Read a file for the doctor."""
