@@ -73,6 +73,19 @@ def test_explain_and_probe_take_heads(files, run):
         assert found[0][1] == found[1][1]
 
 
+def test_suggest_takes_heads(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    with open(files / "reviews.csv", newline="") as file:
+        texts = [row["text"].split() for row in csv.DictReader(file)]
+    (files / "new.csv").write_text("\n".join(["text", *(" ".join(["new", *words[1:]]) for words in texts)]))
+    code, _, err = run("suggest", "reviews.model", "new.csv")
+    assert code == 2
+    assert "--heads" in " ".join(err.split())
+    code, out, _ = run("suggest", "reviews.model", "new.csv", "--heads", "reviews.heads", "--count", "2")
+    assert code == 0
+    assert len(out.splitlines()) == 3
+
+
 def test_the_trees_matter(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     lines = (files / "reviews.heads").read_text().splitlines()

@@ -32,6 +32,7 @@ def suggest(
     count: Annotated[int, Parameter(alias="-n")] = 100,
     output: Output = None,
     overwrite: Switch = False,
+    heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
@@ -50,6 +51,7 @@ def suggest(
         output: File for them, the worthiest first: .csv, .tsv or .jsonl (taggers: .conll). Standard output
             by default.
         overwrite: Replace an output that exists.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -72,7 +74,7 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"pipeline": pipeline, "device": device, "reading": given(read)}
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
     found = suggest_file(model, file, count, **how, listener=Terminal())
     label = found[0].column if found else "label"
     with open_output(output) as target:

@@ -43,6 +43,7 @@ def suggest_file(
     file: Path | str,
     count: int = 100,
     *,
+    heads: Path | str | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -58,6 +59,7 @@ def suggest_file(
         file: Texts (or pairs) without labels, for a tagger also sentences without tags; "-" is standard
             input.
         count: How many to give.
+        heads: The syntax of the texts: as many parses as the file has records.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed. Texts that have a label in its
@@ -70,7 +72,7 @@ def suggest_file(
     """
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
-    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener)
+    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
     task.doubts(model, [])  # refuses such a model before its file is read
     kind, every = task.kind_for(model.config), list(rows)
     tags = isinstance(kind, SentenceKind)
