@@ -39,7 +39,7 @@ RESULTS = Path(__file__).parent / "results"
 BATCH = 128
 TRAIN, TEST = 0, 1  # seeds: the training sequences of a run are [seed, TRAIN, batch]
 PART = 1000  # test sequences that are judged at once
-RATE, DECAY_AT = 1e-3, 0.7  # the paper does not say its rate
+DECAY_AT = 0.7
 
 
 class MirroredSummation:
@@ -48,11 +48,14 @@ class MirroredSummation:
     name = "mirrored-summation"
     metrics = ("mse",)
     model = "transformer"
-    rate, decay_at, precision = RATE, DECAY_AT, "float32"
+    decay_at, precision = DECAY_AT, "float32"
     paper: Mapping[str, tuple[float, ...]] = {}  # a figure only
 
-    def __init__(self, sizes: Sizes, sequences: int, steps: int, test: int):
+    def __init__(
+        self, sizes: Sizes, sequences: int, steps: int, test: int, rate: float = 1e-3, warmup: int = 0
+    ):
         self.sizes, self.sequences, self.steps = sizes, sequences, steps
+        self.rate, self.warmup = rate, warmup
         self.evaluation_sets, self.evaluate_every = test, steps
 
     def make(self, model: str) -> SequenceModel:
@@ -99,7 +102,8 @@ def settings_of(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace) 
         "steps": asked.steps,
         "test": asked.test,
         "batch": BATCH,
-        "rate": RATE,
+        "rate": asked.rate,
+        "warmup": asked.warmup,
         "decay_at": DECAY_AT,
     }
 
@@ -119,7 +123,7 @@ def run(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace, bar: Pro
     path = asked.results / "cache" / "mirrored_summation" / f"{model}-k{sizes.terms}-{seed}-{digest}.json"
     if path.exists():
         return json.loads(path.read_text())
-    task = MirroredSummation(sizes, asked.sequences, asked.steps, asked.test)
+    task = MirroredSummation(sizes, asked.sequences, asked.steps, asked.test, asked.rate, asked.warmup)
     training = Run(
         task,
         Settings(model, seed, asked.steps, float("inf"), "wall", DECAY_AT, "float32"),
@@ -176,6 +180,10 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--steps", type=int, help=f"of {BATCH} sequences each; by default each training sequence once"
     )
+    parser.add_argument(
+        "--rate", type=float, default=1e-3, help="of learning; the paper does not say its own"
+    )
+    parser.add_argument("--warmup", type=int, default=0, help="steps over which the rate rises to that")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
