@@ -20,6 +20,7 @@ import numpy as np
 
 from accuracy_tables import print_tables
 from classifying import LINEAR, Classifying, Task
+from default_sets import REVIEWS
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
@@ -188,8 +189,7 @@ def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Ta
 
 def read_imdb(part: str, label: str) -> list[Example]:
     """The reviews of a file (number, stars, text), with spaces between words as all other texts have."""
-    options = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
-    own, words = read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", options).items, PennTokenizer().words
+    own, words = read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", REVIEWS).items, PennTokenizer().words
     return [replace(e, text=" ".join(words(e.text.replace("<br />", " "))), label=label) for e in own]
 
 

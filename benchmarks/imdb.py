@@ -18,12 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from headwise.data.options import ReadOptions
+from default_sets import REVIEWS
 from headwise.data.read import read_examples
-
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
-READ = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
+from runs import DATA
 
 
 def write_split(part: str, folder: Path) -> Path:
@@ -33,7 +30,7 @@ def write_split(part: str, folder: Path) -> Path:
         rows = [
             f"{label}\t{example.text}\n"
             for label in ("neg", "pos")
-            for example in read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", READ).items
+            for example in read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", REVIEWS).items
         ]
         random.Random(0).shuffle(rows)
         path.write_text("".join(["label\ttext\n", *rows]))

@@ -1,6 +1,6 @@
 """Mirrored summation, Figure 2 of the MS-Trans paper (Guo et al. 2020): five models, error over K.
 
-    python benchmarks/mirrored_summation.py                          # the paper's size; days on a CPU
+    python benchmarks/mirrored_summation.py --rate 2e-4 --warmup 50  # the paper's size; days on a CPU
     python benchmarks/mirrored_summation.py --length 20 --features 4 --width 50 --terms 2 5 10 20
     python benchmarks/mirrored_summation.py --models transformer flex --seeds 3 --positions sinusoidal
     python benchmarks/mirrored_summation.py --length 20 --features 4 --width 50 --draw   # only the picture
