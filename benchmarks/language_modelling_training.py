@@ -4,13 +4,9 @@ The windows of a step are a function of seed and step, and nothing else is rando
 moments and counters are the whole state.
 """
 
-import json
 import math
 import os
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +23,8 @@ from headwise.errors import HeadwiseError
 from headwise.layers.language import LanguageConfig, Window
 from headwise.models.language_model import LanguageModel, window_batch
 from headwise.models.model_config import ModelConfig
-from headwise.train.state import check_tensors, load_tensors, write_atomically
+from headwise.train.stop import noted_signals
+from kept_state import SAVE_EVERY, keep_state, read_state
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TEXTS = {
@@ -36,7 +33,6 @@ TEXTS = {
 }
 MODELS = ("transformer", "bp-transformer")
 POSITIONS = ("distance", "alibi", "rotary", "sinusoidal")
-SAVE_EVERY = 20.0  # seconds
 WARMUP = 0.1  # share of the run
 DEV = 100_000  # characters of the dev text that settings are chosen by
 
@@ -159,7 +155,7 @@ def train(settings: Settings, cache: Path, *, on_dev: bool = False) -> dict[str,
     """
     parts = read_parts(settings.data)
     run = _Run(settings, parts, cache / f"{settings.name}.safetensors")
-    with _signals() as caught:
+    with noted_signals() as caught:
         while run.share < 1:
             run.step()
             if caught:
@@ -202,7 +198,8 @@ class _Run:
         self.windows = max(1, settings.batch_tokens // self.size)
         self._saved = time.monotonic()
         if path.exists():
-            self._load()
+            kept = read_state(path, self.model, self.optimizer, settings.identity)
+            self.counters = Counters(**kept)
 
     @property
     def share(self) -> float:
@@ -239,43 +236,9 @@ class _Run:
         counters.processor_seconds += time.process_time() - processor_began
 
     def save(self) -> None:
-        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
-        for name, parameter in self.model.named_parameters():
-            for key, value in self.optimizer.state[parameter].items():
-                tensors[f"optimizer/{name}/{key}"] = value
-        counters, identity = json.dumps(asdict(self.counters)), json.dumps(self.settings.identity)
-        write_atomically(tensors, self.path, {"counters": counters, "identity": identity})
+        keep_state(self.path, self.model, self.optimizer, self.counters, self.settings.identity)
         self._saved = time.monotonic()
 
     def save_if_due(self) -> None:
         if time.monotonic() - self._saved >= SAVE_EVERY:
             self.save()
-
-    def _load(self) -> None:
-        tensors, metadata = load_tensors(self.path)
-        if json.loads(metadata["identity"]) != self.settings.identity:
-            raise HeadwiseError(f"{self.path} is the state of another run; remove it to start again")
-        own = "model/"
-        weights = {name.removeprefix(own): x for name, x in tensors.items() if name.startswith(own)}
-        check_tensors(self.path, weights, self.model.state_dict())
-        self.model.load_state_dict(weights)
-        for name, parameter in self.model.named_parameters():
-            self.optimizer.state[parameter] = {
-                key: tensors[f"optimizer/{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")
-            }
-        self.counters = Counters(**json.loads(metadata["counters"]))
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM are noted, and looked at between steps."""
-    caught: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _: caught.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -4,13 +4,10 @@ The sets of a step are a function of seed and step, and nothing else is random a
 moments and counters are the whole state, and a run that was killed ends like one that was not.
 """
 
-import json
-import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,10 +18,10 @@ from torch import Tensor, nn
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
-from headwise.train.state import check_tensors, load_tensors, write_atomically
+from headwise.train.stop import noted_signals
+from kept_state import SAVE_EVERY, keep_state, read_state
 from set_tasks_output import file_name, write_result
 
-SAVE_EVERY = 20.0  # seconds
 EVALUATION = 2**32  # seed of the sets that models are judged on, out of reach of --seed
 PART = 200  # sets that are judged at once
 
@@ -97,7 +94,8 @@ class Run:
         self.counters = Counters()
         self._saved = time.monotonic()
         if path.exists():
-            self._load()
+            kept = read_state(path, self.model, self.optimizer, settings.identity)
+            self.counters = Counters(**kept)
 
     @property
     def share(self) -> float:
@@ -137,36 +135,12 @@ class Run:
         return scores
 
     def save(self) -> None:
-        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
-        for name, parameter in self.model.named_parameters():
-            for key, value in self.optimizer.state[parameter].items():
-                tensors[f"optimizer/{name}/{key}"] = value
-        counters, identity = json.dumps(asdict(self.counters)), json.dumps(self.settings.identity)
-        write_atomically(tensors, self.path, {"counters": counters, "identity": identity})
+        keep_state(self.path, self.model, self.optimizer, self.counters, self.settings.identity)
         self._saved = time.monotonic()
 
     def save_if_due(self) -> None:
         if time.monotonic() - self._saved >= SAVE_EVERY:
             self.save()
-
-    def _load(self) -> None:
-        tensors, metadata = load_tensors(self.path)
-        if json.loads(metadata["identity"]) != self.settings.identity:
-            raise HeadwiseError(
-                f"{self.path} is the state of another run: {metadata['identity']}; remove it to start again"
-            )
-        weights = {
-            name.removeprefix("model/"): value
-            for name, value in tensors.items()
-            if name.startswith("model/")
-        }
-        check_tensors(self.path, weights, self.model.state_dict())
-        self.model.load_state_dict(weights)
-        for name, parameter in self.model.named_parameters():
-            self.optimizer.state[parameter] = {
-                key: tensors[f"optimizer/{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")
-            }
-        self.counters = Counters(**json.loads(metadata["counters"]))
 
 
 def train(task: Task, settings: Settings, results: Path) -> int:
@@ -196,7 +170,7 @@ def train(task: Task, settings: Settings, results: Path) -> int:
         return write_result(task, settings, run.counters, references, _environment(run), results)
 
     with (
-        _signals() as caught,
+        noted_signals() as caught,
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         line = bar.add_task(name, total=1.0, step=run.counters.step, loss=loss)
@@ -238,18 +212,3 @@ def _environment(run: Run) -> dict[str, Any]:
         "headwise": __version__,
         "torch": torch.__version__,
     }
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM are noted, and looked at between steps."""
-    caught: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _: caught.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
