@@ -238,7 +238,7 @@ def measured(asked: argparse.Namespace) -> Iterator[Point]:
         whole = bar.add_task("all runs", total=len(todo), loss=float("nan"))
         for model, sizes, seed in todo:
             result = run(model, sizes, seed, asked, bar)
-            keys = ("mse", "steps", "parameters", "processor_seconds")
+            keys = ("mse", "steps", "rate", "warmup", "parameters", "processor_seconds")
             bar.advance(whole)
             yield Point(model, sizes.terms, seed, *(result[key] for key in keys))
 

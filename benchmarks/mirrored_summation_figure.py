@@ -33,6 +33,8 @@ class Point:
     seed: int
     mse: float
     steps: int
+    rate: float
+    warmup: int
     parameters: int
     processor_seconds: float
 
