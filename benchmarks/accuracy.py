@@ -23,6 +23,7 @@ from classifying import LINEAR, Classifying, Task
 from default_sets import REVIEWS
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
+from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS
 from headwise.data.options import ReadOptions
 from headwise.data.parses import ParseReader, parsed
@@ -34,11 +35,16 @@ from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import PennTokenizer
 from headwise.linear.baseline import fit_baseline
 from headwise.recipe import read_recipe
+from headwise.store import load_model
+from headwise.store.layout import MANIFEST
+from headwise.train.former import Former
 from phrases import treebank_heads, with_phrases
+from reviews_encoder import encoder_folder
 from runs import DATA, Found, Layers
 
 BRACKETS = "tree-lstm-constituency"
 PHRASES = " + phrases"  # ends the names of systems that learn of all phrases of SST's training trees
+READ = " + masked words"  # likewise of those whose encoders have read reviews without labels before
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 
 # Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 1 (Qi et al. 2020),
@@ -101,6 +107,7 @@ class Accuracy(Classifying):
     more = (
         *("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows"),
         *(f"{name}{PHRASES}" for name in (BRACKETS, "ms-transformer", "transformer", "bilstm")),
+        *(f"{name}{READ}" for name in ("ms-transformer", "transformer", "bilstm")),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 
@@ -133,7 +140,12 @@ class Accuracy(Classifying):
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        named = read_recipe(Path(f"{recipes}-{without_phrases(system).removesuffix('-constituency')}"))
+        name = without_phrases(system).removesuffix("-constituency").removesuffix(READ)
+        named = read_recipe(Path(f"{recipes}-{name}"))
+        if system.endswith(READ) and recipes != "mtl16":
+            raise ConfigError(
+                f"{task}: {system} has read reviews of MTL-16 and IMDB; expected one of these"
+            )
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
             if recipes != "sst5":
@@ -152,6 +164,14 @@ class Accuracy(Classifying):
         model = fit_baseline(train, dev, tokenizer="whitespace")
         assert model is not None
         return lambda items: model.predict([own.text for own in items])
+
+    def former(self, system: str) -> Former | None:
+        if not system.endswith(READ):
+            return None
+        folder = encoder_folder(system.removesuffix(READ))
+        if not (folder / MANIFEST).exists():
+            raise ConfigError(f"{folder} is not there; python benchmarks/reviews_encoder.py makes it")
+        return Former(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
 
     def reads_trees(self, system: str) -> bool:
         return system in ("ms-san", "tree-lstm")

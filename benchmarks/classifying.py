@@ -17,6 +17,7 @@ from headwise.report.labels import evaluate_labels
 from headwise.tasks import find_task
 from headwise.train.classification import ClassificationObjective
 from headwise.train.fit import fit
+from headwise.train.former import Former
 from headwise.train.label_expert import add_expert
 from runs import Bench, Result, judged, show_epochs
 
@@ -59,6 +60,10 @@ class Classifying(Bench):
     def bare(self, item: Any) -> Any:
         """An item without its parse."""
 
+    def former(self, system: str) -> Former | None:
+        """The model that a system begins with, if any."""
+        return None
+
     def read(self, data: Task, system: str) -> Task:
         """The data as a system sees them: with parses or without."""
         if self.reads_trees(system):
@@ -75,7 +80,9 @@ class Classifying(Bench):
             return self._measure_linear(data)
         recipe = build_recipe(*self.layers(task, system))
         bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
-        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare)
+        if (former := self.former(system)) is not None:
+            former.check(recipe)
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, former=former)
         fitted = fit(
             find_task(self.kind),
             data.parts,
@@ -104,6 +111,7 @@ class Classifying(Bench):
             "texts_per_second": speed,
             "parameters": sum(p.numel() for p in model.parameters()),
             "encoder_parameters": sum(p.numel() for p in model.encoder.parameters()),
+            **({} if former is None else {"base": former.digest}),
             "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
         }
 

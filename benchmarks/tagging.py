@@ -8,9 +8,10 @@ Penn Treebank sample, beside the papers' figures.
 Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
 chosen on dev only; the test sentences are read once for each run. A data set such as `conll2003-glove` is
-the same with GloVe 6B (100 features), the paper's vectors, and a longer training. The treebank sample has
-no split of its own: of its 199 files the first 160 are for training, the next 19 for dev and the last 20
-for the test.
+the same with GloVe 6B (100 features), the paper's vectors, and a longer training; `conll2003-glove-all` has
+all of its words in place of the 120,000 most frequent (benchmarks/glove_words.py) and runs only where it
+is named. The treebank sample has no split of its own: of its 199 files the first 160 are for training, the
+next 19 for dev and the last 20 for the test.
 """
 
 import statistics
@@ -22,11 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from accuracy_tables import print_header, print_row
+from glove_words import glove_file
 from headwise.data.kinds import KINDS
 from headwise.data.parts import NAMES, Parts
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import TaggedData, read_tagged
 from headwise.features.vector_files import load_vectors
+from headwise.features.vectors import WordVectors
 from headwise.recipe import build_recipe, read_recipe
 from headwise.report.tags import judge_tags
 from headwise.scores.scheme_check import detect_scheme
@@ -37,17 +40,20 @@ from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
 Sentences = Parts[Any]
 GLOVE_VECTORS = "vectors/glove_6B_100d.txt.gz"
+ALL = 400_000  # words that all of GloVe 6B has
 MEMORY = "memory of the training words"
 PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
 ALONE = {"expert": {"kind": "none"}}
 EXPERT = {"expert": {"kind": "linear"}}  # the linear CRF beside the encoder's
+REFIT = {"train": {"refit": True}}  # once dev has chosen the epoch, train again on dev sentences too
 # name -> the recipe and what is said beyond it
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
     "ms-transformer + directions + char + crf": ("tag-ms-transformer-glove", ALONE),
+    "ms-transformer + directions + char + crf + refit": ("tag-ms-transformer-glove", ALONE | REFIT),
     "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer-glove", {}),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
@@ -55,7 +61,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "bilstm + char + crf + expert": ("tag-bilstm", EXPERT),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
-GLOVE = "-glove"  # ends the names of data sets
+GLOVE, ALL_WORDS = "-glove", "-glove-all"  # end the names of data sets
 # Words that training has once keep their vector or are unknown, as are those that only the test has.
 GLOVE_RECIPE: dict[str, Any] = {
     "vectors": {"extra_words": 120_000},
@@ -76,6 +82,7 @@ _CONLL = {
 PAPER: dict[str, dict[str, float]] = {
     "conll2003": _CONLL,
     "conll2003-glove": _CONLL,
+    "conll2003-glove-all": _CONLL,
     "wnut17": {},
     "ewt-xpos": {},
     "ewt-xpos-glove": {},
@@ -97,7 +104,7 @@ TREEBANK_CUTS = (160, 179)  # files
 
 def bare(task: str) -> str:
     """A data set without what its name says of vectors."""
-    return task.removesuffix(GLOVE)
+    return task.removesuffix(ALL_WORDS).removesuffix(GLOVE)
 
 
 def read(name: str) -> Sentences:
@@ -119,6 +126,7 @@ class Tagging(Bench):
     name = "tagging"
     paper = PAPER
     systems = (MEMORY, *SYSTEMS)
+    large = ("conll2003-glove-all",)
     once = (MEMORY,)
     seeds = 1
     vectors = "vectors/minilm_static_200d.txt.gz"
@@ -126,6 +134,7 @@ class Tagging(Bench):
     def __init__(self, results: Path | None = None):
         super().__init__(results)
         self.glove = cache(lambda: load_vectors(DATA / GLOVE_VECTORS))
+        self.all_glove = cache(lambda: load_vectors(glove_file()))
 
     def load(self, task: str) -> Sentences:
         return read(task)
@@ -135,12 +144,21 @@ class Tagging(Bench):
             return []
         recipe, more = SYSTEMS[system]
         score = {"train": {"score": "f1" if bare(task) in NAMED else "accuracy"}}
-        if task.endswith(GLOVE):
-            own = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
+        if task != bare(task):
+            own: dict[str, Any] = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
+            if task.endswith(ALL_WORDS):
+                own["vectors"] = {"file": "glove.6B.100d.txt", "extra_words": ALL}
+                own["words"]["max_words"] = ALL
             glove = {} if recipe.endswith(GLOVE) else GLOVE_RECIPE
             return [read_recipe(Path(recipe)), glove, more, own | score]
         own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         return [read_recipe(Path(recipe)), more, own | score]
+
+    def vectors_of(self, task: str) -> WordVectors:
+        """The word vectors of a data set."""
+        if task.endswith(ALL_WORDS):
+            return self.all_glove()
+        return self.glove() if task.endswith(GLOVE) else self.word_vectors()
 
     def prints(self, data: Sentences, system: str) -> list[str]:
         return [data.kind.fingerprint(getattr(data, part)).sha256 for part in NAMES]
@@ -154,7 +172,7 @@ class Tagging(Bench):
             data,
             recipe,
             folder,
-            vectors=self.glove() if task.endswith(GLOVE) else self.word_vectors(),
+            vectors=self.vectors_of(task),
             resume=(folder / "training" / "state.safetensors").exists(),
             baseline=False,
             listener=listening(show_epochs("sentences", recipe.train.score)),

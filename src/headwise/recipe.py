@@ -133,13 +133,16 @@ def choose_settings(
         The recipe; the word vectors that it names, if any; and what there is to say.
     """
     if former is not None:
-        former.check_task(build_recipe(*layers).model.task)
-        layers = (former.settings(), *layers)
+        asked = build_recipe(*layers)
+        former.check_task(asked)
+        own = {name: of for name, of in former.settings().items() if name in ("model", *asked.sections)}
+        layers = (own, *layers)
     asked = build_recipe(*layers)
     task = find_task(asked.model.task)
     vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
     encoder = encoder_name(asked.model.encoder)
-    by_size = task.defaults(len(parts.train), vectors=vectors is not None, encoder=encoder)
+    learnt = vectors is not None or (former is not None and former.bare)
+    by_size = task.defaults(len(parts.train), vectors=learnt, encoder=encoder)
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
     name, note, own = _base_name(asked, task.based), "", {"name": ""}

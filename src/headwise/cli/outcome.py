@@ -61,8 +61,6 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         )
     out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
     shown = visible(shlex.quote(str(folder)))
-    if task.predictor is None:
-        out.print(f"  headwise sample {shown} --prompt TEXT")
-    else:
-        out.print(f"  headwise predict {shown} {task.new_file} --output {task.predictions}")
+    then = task.then.format(model=shown, new=task.new_file, predictions=task.predictions)
+    out.print(f"  headwise {then}")
     out.print(f"  headwise evaluate {shown} {task.answered_file}")

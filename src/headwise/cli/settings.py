@@ -36,6 +36,7 @@ PLACES = {
     "bags": ("--bags", "Bags of instances (bags)", 8),
     "regressor": ("--regressor", "Regressor (regress, pair-score)", 8),
     "language": ("--language", "Language model (language-model)", 8),
+    "masked": ("--masked", "Masked words (masked-words)", 8),
     "encoder": ("--encoder", "Encoder", 9),
 }
 

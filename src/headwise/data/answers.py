@@ -1,4 +1,4 @@
-"""What the answers of items may be: a label, a set of labels, a number, tags, the next symbol.
+"""What the answers of items may be: a label, a set of labels, a number, tags, the next symbol, own words.
 
 The same kind of item comes with different answers; an answer knows what a training file must have, what
 another file must fit, and which share of a split an item belongs to.
@@ -211,6 +211,18 @@ class NextSymbol(Answer):
         """Every symbol but the last has one."""
 
 
+class OwnWords(Answer):
+    """The text's own words, of which some are hidden."""
+
+    classes = False
+
+    def check(self, data: Any, nouns: Nouns) -> None:
+        if not any(item.text.strip() for item in data.items):
+            raise HeadwiseError(
+                f"{data.path}: none of {len(data.items):,} {nouns.many} has words", code="HW406"
+            )
+
+
 def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) -> None:
     """Check that all labels of a file are known.
 
@@ -244,3 +256,4 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
 
 
 LABEL, LABEL_SET, NUMBER, TAGS, NEXT_SYMBOL = Label(), LabelSet(), Number(), Tags(), NextSymbol()
+OWN_WORDS = OwnWords()

@@ -17,6 +17,7 @@ from headwise.features.pretrained import PretrainedConfig
 from headwise.layers.bags import BagConfig
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.language import LanguageConfig
+from headwise.layers.masked import MaskedConfig
 from headwise.layers.pair import PairConfig
 from headwise.layers.regress import RegressorConfig
 from headwise.layers.tag import TaggerConfig
@@ -38,6 +39,7 @@ CONFIGS: dict[str, type] = {
     "regressor": RegressorConfig,
     "bags": BagConfig,
     "language": LanguageConfig,
+    "masked": MaskedConfig,
 }
 """The sections of a model's settings, but for the encoder's."""
 
@@ -72,6 +74,7 @@ class ModelConfig:
     regressor: RegressorConfig = field(default_factory=RegressorConfig)
     bags: BagConfig = field(default_factory=BagConfig)
     language: LanguageConfig = field(default_factory=LanguageConfig)
+    masked: MaskedConfig = field(default_factory=MaskedConfig)
 
     def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> dict[str, Any]:
         """Plain data that `from_json` turns back into an equal configuration.

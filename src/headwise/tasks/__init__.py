@@ -6,6 +6,7 @@ from headwise.config import unknown
 from headwise.tasks.bags import Bags
 from headwise.tasks.classify import Classify
 from headwise.tasks.language_model import Language
+from headwise.tasks.masked_words import MaskedWords
 from headwise.tasks.multi_label import MultiLabel
 from headwise.tasks.pair import PairLabels
 from headwise.tasks.pair_score import PairScores
@@ -22,6 +23,7 @@ TASKS: dict[str, Task] = {
     "regress": Regress(),
     "bags": Bags(),
     "language-model": Language(),
+    "masked-words": MaskedWords(),
 }
 
 

@@ -45,6 +45,7 @@ class Language(Task):
     """The Multi-Scale Transformer looks to both sides."""
     predictor = None
     answered_file = "OTHER_TEXT"
+    then = "sample {model} --prompt TEXT"
     usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
     advice = "train longer, on more text"
 

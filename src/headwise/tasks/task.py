@@ -65,6 +65,8 @@ class Task(ABC):
     """What to call a file with true answers."""
     predictions: ClassVar[str] = "predictions.csv"
     """What to call a file of predictions."""
+    then: ClassVar[str] = "predict {model} {new} --output {predictions}"
+    """The command that a new model is for, after `headwise`."""
     usage: ClassVar[str] = "On the command line, one text a line:"
     """How to use a model, for its card."""
     example_file: ClassVar[str] = "texts.txt"

@@ -16,10 +16,11 @@ from headwise.config import to_dict
 from headwise.data.overlap import Overlap, remembered
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
+from headwise.models.masked_model import MaskedModel
 from headwise.models.model_config import encoder_name
 from headwise.models.text_model import TextReader
 
-_WORDS = "embedding.vectors.weight"
+_WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"
 _MOST_KNOWN = 0.05
 """Share of the texts that it may have learnt from before: of those its expert says what it was told, which
 would be taken for skill."""
@@ -44,10 +45,10 @@ class Former:
     new: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, TextReader):
+        if not isinstance(self.model, TextReader | MaskedModel):
             raise ConfigError(
                 f"--base {self.name}: a model of the task {self.model.config.task}; only those that give a "
-                "whole text labels or a number can be gone on with"
+                "whole text labels or a number, or tell masked words, can be gone on with"
             )
 
     @property
@@ -76,11 +77,20 @@ class Former:
                 found.append(Overlap(one, name, len(places), len(places), 0, len(items), places))
         return tuple(found)
 
+    @property
+    def bare(self) -> bool:
+        """Whether it has words and an encoder alone, for any task that reads words."""
+        return isinstance(self.model, MaskedModel)
+
     def settings(self) -> dict[str, dict[str, Any]]:
         """The settings that its weights fit, in the sections of a recipe."""
         config = self.model.config
         encoder = {key: value for key, value in to_dict(config.encoder).items() if "dropout" not in key}
+        encoder = {"name": encoder_name(config.encoder), **encoder}
         words: dict[str, Any] = {"tokenizer": config.words.tokenizer, "case": config.words.case}
+        if self.bare:
+            words["vector_size"] = config.words.vector_size
+            return {"encoder": encoder, "words": words, "base": {"name": "none"}}
         base: dict[str, Any] = {"name": config.base.name or "none"}
         head = "classifier" if hasattr(self.model, "labels") else "regressor"
         above = getattr(config, head)
@@ -90,19 +100,22 @@ class Former:
             words["vector_size"] = config.words.vector_size
         return {
             "model": {"readout": config.readout},
-            "encoder": {"name": encoder_name(config.encoder), **encoder},
+            "encoder": encoder,
             "words": words,
             "base": base,
             head: {"hidden": above.hidden, "normalize": above.normalize},
         }
 
-    def check_task(self, task: str) -> None:
-        """Check that a training is for the same task.
+    def check_task(self, recipe: Any) -> None:
+        """Check that a training is for the same task, or of what reads words as it does.
 
         Raises:
             ConfigError: It is not.
         """
-        if task != (own := self.model.config.task):
+        own, task = self.model.config.task, recipe.model.task
+        if self.bare and not {"words", "encoder"} <= set(recipe.sections):
+            raise ConfigError(f"--base {self.name}: a {own} model, but the task {task} reads no words")
+        if not self.bare and task != own:
             raise ConfigError(f"--base {self.name}: a model of the task {own}, but the task is {task}")
 
     def check(self, recipe: Any) -> None:
@@ -125,14 +138,18 @@ class Former:
 @torch.no_grad()
 def go_on_from(model: Any, former: Former) -> None:
     """Let a new model begin as an earlier one, of the same settings."""
-    theirs, outputs = dict(former.model.named_parameters()), set(_outputs(model))
+    theirs = dict(former.model.named_parameters())
+    outputs = set() if former.bare else set(_outputs(model))
     for name, values in model.named_parameters():
-        if (source := theirs.get(name)) is None:
+        if (source := theirs.get(name)) is None or name == _EXTRA:
             continue
         if name == _WORDS:
+            known = torch.cat([source, theirs[_EXTRA]]) if _EXTRA in theirs else source
             _copy_rows(
-                values, source, former.model.features.vocabulary.words, model.features.vocabulary.words
+                values, known, former.model.features.vocabulary.words, model.features.vocabulary.words
             )
+        elif former.bare and values.shape != source.shape:
+            continue  # what tells words, of another number of words
         elif name in outputs:
             values.zero_()
             _copy_rows(values, source, former.model.labels, model.labels)

@@ -157,6 +157,7 @@ ROWS = {
         "characters",
         (),
     ),
+    "masked-words": Row(stream, ".txt", SMALL, ("perplexity",), "texts", ()),
 }
 
 

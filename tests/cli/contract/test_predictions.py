@@ -7,7 +7,7 @@ import json
 import pytest
 
 DRIFT: dict[str, dict[str, str]] = {}
-NOTHING = ("language-model",)  # which predicts nothing
+NOTHING = ("language-model", "masked-words")  # which predict nothing
 RESUMED = (
     "test_an_output_is_resumed_byte_for_byte",
     "test_a_foreign_file_is_left_alone",
@@ -74,11 +74,16 @@ def test_who_chooses_no_label_is_not_unsure(call, trained_of, kind):
         assert (code, "one of several labels" in err) == (2, True), err
 
 
-def test_a_language_model_predicts_nothing_and_says_what_it_does(call, trained_of):
-    own = trained_of("language-model")
+@pytest.mark.parametrize(
+    ("name", "then"),
+    [("language-model", "headwise sample"), ("masked-words", "headwise train FILE --base")],
+)
+def test_what_predicts_nothing_says_what_it_does(call, trained_of, name, then):
+    own = trained_of(name)
     code, _, err = call("predict", own.model, own.test)
     assert code == 2
-    assert "headwise sample" in err
+    assert then in err
+    assert then in own.said[0]
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from headwise.data.head import read_head
 from headwise.data.kind import Kind
 from headwise.data.kinds.bag import BagKind
 from headwise.data.kinds.pair import PairKind
+from headwise.data.kinds.plain_text import PlainTextKind
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.kinds.stream import StreamKind
 from headwise.data.kinds.text import TextKind
@@ -22,6 +23,7 @@ KINDS: dict[str, Kind[Any]] = {
     "regress": TextKind(NUMBER),
     "bags": BagKind(LABEL),
     "language-model": StreamKind(),
+    "masked-words": PlainTextKind(),
 }
 """What each task reads. The later rows are tried first where a file is to tell its task."""
 

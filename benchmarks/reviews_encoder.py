@@ -1,0 +1,104 @@
+"""Encoders that have read reviews without labels before they see one: the task `masked-words`.
+
+    python benchmarks/reviews_encoder.py ms-transformer     # into build/reviews-ms-transformer
+    python benchmarks/accuracy.py --systems "ms-transformer + masked words" --seeds 1
+
+The texts are the unlabelled ones of MTL-16 and IMDB (18 million words), without those that are dev or test
+texts of a domain. The encoder is that of the recipe `mtl16-ENCODER`; the word vectors are those of all
+systems and stay as they are. Interrupted, the same command goes on.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+from headwise.data.duplicates import normal_text
+from headwise.features.tokenize import PennTokenizer
+from headwise.memory import keep_freed_memory
+from headwise.recipe import read_recipe
+from headwise.store.layout import MANIFEST, RUN
+from headwise.train.loop import STATE
+from headwise.verbs.train import train_files
+from reviews_base import reviews
+from runs import DATA, HERE, listening, show_epochs
+
+FOLDER = HERE.parent / "build"
+VECTORS = "vectors/reviews_300d.txt.gz"
+TRAIN = {
+    "epochs": 2,
+    "batch_texts": 64,
+    "batch_tokens": 4_096,
+    "learning_rate": 1e-3,
+    "warmup": 0.03,
+    "patience": 0,
+    "score": "loss",
+    "precision": "bfloat16",
+}
+
+
+def encoder_folder(encoder: str) -> Path:
+    """Where the model of an encoder is."""
+    return FOLDER / f"reviews-{encoder}"
+
+
+def settings(encoder: str) -> dict[str, dict]:
+    """The sections of a training."""
+    return {
+        "model": {"task": "masked-words"},
+        "encoder": read_recipe(Path(f"mtl16-{encoder}"))["encoder"],
+        "words": {"tokenizer": "whitespace", "dropout": 0.1, "word_dropout": 0.0, "train_vectors": False},
+        "vectors": {"file": str(DATA / VECTORS), "extra_words": 48_000},
+        "data": {"format": "text"},
+        "split": {"test": 0.0},
+        "train": TRAIN,
+    }
+
+
+def write_texts(path: Path) -> None:
+    """The texts, with spaces between words, a line each."""
+    from accuracy import Accuracy
+
+    bench, held = Accuracy(), set[str]()
+    for task in (name for name in bench.paper if name.startswith("mtl16/")):
+        parts = bench.load(task).parts
+        held |= {normal_text(own.text) for own in (*parts.dev, *parts.test)}
+    cut = PennTokenizer().words
+    partial = path.with_suffix(".partial")
+    with open(partial, "w", encoding="utf-8") as file:
+        for text in reviews():
+            spaced = " ".join(text.split())
+            if normal_text(spaced) not in held and (words := cut(spaced)):
+                file.write(" ".join(words) + "\n")
+    os.replace(partial, path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("encoder", help="ms-transformer, bilstm, ...: one of the recipes mtl16-ENCODER")
+    parser.add_argument("--threads", type=int, help="of PyTorch")
+    options = parser.parse_args()
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    output, texts = encoder_folder(options.encoder), FOLDER / "reviews.txt"
+    if (output / MANIFEST).exists():
+        sys.exit(f"{output} is there; remove it to make it again")
+    keep_freed_memory()
+    FOLDER.mkdir(exist_ok=True)
+    if not texts.exists():
+        write_texts(texts)
+    train_files(
+        texts,
+        output,
+        settings=settings(options.encoder),
+        resume=(output / RUN / STATE).exists(),
+        listener=listening(show_epochs("texts")),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Masked words: an encoder learns from texts without labels, for other models to begin with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.data.kinds.plain_text import NO_ANSWERS
+from headwise.data.parts import Parts
+from headwise.encoders import ENCODERS
+from headwise.encoders.base import text_settings
+from headwise.errors import ConfigError
+from headwise.features.vocabulary import Vocabulary
+from headwise.models.masked_model import MaskedModel
+from headwise.models.model_config import ModelConfig
+from headwise.report.rival import Rival
+from headwise.report.sheet import Line, Sheet
+from headwise.scores.masked import MaskedScores
+from headwise.tasks.defaults import Settings
+from headwise.tasks.task import Task
+from headwise.train.fitted import Finished
+from headwise.train.masked import LEAST, MaskedObjective
+from headwise.train.recipe import Recipe
+
+BASELINE = "frequencies alone"
+_MOST_JUDGED = 1_000  # dev texts after each epoch
+
+
+class MaskedWords(Task):
+    """Some words of a text from the others."""
+
+    name = "masked-words"
+    title, purpose = "model of masked words", "telling masked words"
+    model = MaskedModel
+    sections = ("words", "syntax", "encoder", "windows", "masked")
+    predictor = None
+    answered_file = "OTHER_TEXTS"
+    usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
+    then = "train FILE --base {model}"
+    advice = "train longer, on more text"
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """The sizes of models with pretrained vectors, which stay as they are; a million texts are read
+        once, a few thousand often."""
+        own = text_settings(ENCODERS[encoder][1], 300, 10, 3)
+        own.pop("readout", None)
+        words = {"dropout": 0.1, "word_dropout": 0.0, "max_words": 50_000, "train_vectors": not vectors}
+        return {
+            "words": words | {"min_count": 1 if items < 5_000 else 3 if items < 50_000 else 5},
+            "encoder": {"name": encoder, "width": 300, **own},
+            "train": {
+                "epochs": 20 if items < 5_000 else 5 if items < 50_000 else 2 if items < 500_000 else 1,
+                "batch_texts": 64,
+                "batch_tokens": 4_096,
+                "warmup": 0.03,
+                "patience": 0,
+                "score": "loss",
+            },
+        }
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.train.score not in ("loss", "accuracy"):
+            raise ConfigError(f"train: score: expected loss or accuracy, got {recipe.train.score!r}")
+
+    def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> MaskedModel:
+        return MaskedModel(recipe.model, words)
+
+    def objective(self, model: Any, parts: Parts[Any]) -> MaskedObjective:
+        return MaskedObjective(model, parts.train, parts.dev[:_MOST_JUDGED])
+
+    def begin(self, model: Any, objective: Any) -> None:
+        objective.begin()
+
+    def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
+        return Finished(model.score(objective.dev).to_json())
+
+    def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
+        return "perplexity"
+
+    def judge(self, model: Any, items: Any) -> MaskedScores:
+        return model.score(model.encoded(items))
+
+    def tally(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
+        """Of each text the mean nats of its hidden words, their sum, and their number."""
+        found = np.zeros((len(items), 3))
+        for texts, owner, nats, _ in model.nats(model.encoded(items)):
+            sums = torch.zeros(len(texts), dtype=torch.float64).index_add(
+                0, owner.cpu(), nats.double().cpu()
+            )
+            counts = torch.bincount(owner.cpu(), minlength=len(texts)).double()
+            found[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()
+        return found
+
+    def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
+        return Sheet((Line("nats per hidden word", "loss", "three"),), "texts", lower=True)
+
+    def baseline(self, parts: Parts[Any], model: Any, judged: MaskedScores) -> Rival | None:
+        """How often each word occurs in training."""
+        often = MaskedObjective(model, [], []).often
+        chances, likeliest = often.clamp(min=LEAST).log(), int(often.argmax())
+        found = [hidden.cpu() for *_, hidden in model.hidden_words(model.encoded(parts.test))]
+        hidden = torch.cat([torch.zeros(0, dtype=torch.int64), *found])
+        own = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
+        return Rival(BASELINE, own.to_json())
+
+    def sheet(self, scores: Mapping[str, Any]) -> Sheet:
+        return Sheet(
+            (
+                Line("perplexity of hidden words", "perplexity", "three", card=True),
+                Line("nats per hidden word", "loss", "three", card=True),
+                Line("told rightly", "accuracy", card=True),
+                Line("hidden words", "words", "count", card=True),
+            ),
+            "texts",
+            lower=True,
+        )
+
+    def check_answers(self, model: Any, data: Any, where: str) -> None:
+        """Nothing: the words are the answers."""
+
+    def refuse_prediction(self) -> ConfigError:
+        return ConfigError(NO_ANSWERS)
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        if count:
+            raise ConfigError(
+                "--errors shows labels that are wrong, and a model of masked words gives none"
+            )
+        return []
+
+    def mistaken(self, mistake: Mapping[str, Any]) -> str:
+        return ""
