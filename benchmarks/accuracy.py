@@ -142,10 +142,6 @@ class Accuracy(Classifying):
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
         name = without_phrases(system).removesuffix("-constituency").removesuffix(READ)
         named = read_recipe(Path(f"{recipes}-{name}"))
-        if system.endswith(READ) and recipes != "mtl16":
-            raise ConfigError(
-                f"{task}: {system} has read reviews of MTL-16 and IMDB; expected one of these"
-            )
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
             if recipes != "sst5":
