@@ -225,14 +225,17 @@ def new_vocabulary(
             f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
-    if recipe.former is not None:
-        texts = chain(texts, [recipe.former.words] * words.min_count)
+    extra = tuple(vectors.words[: recipe.vectors.extra_words]) if vectors else ()
+    if (former := recipe.former) is not None and former.bare:
+        extra = (*former.words, *extra)
+    elif former is not None:
+        texts = chain(texts, [former.words] * words.min_count)
     return Vocabulary.build(
         texts,
         min_count=words.min_count,
         max_size=words.max_words,
         case=words.case,
-        extra_words=vectors.words[: recipe.vectors.extra_words] if vectors else (),
+        extra_words=extra,
     )
 
 

@@ -141,16 +141,17 @@ def go_on_from(model: Any, former: Former) -> None:
     theirs = dict(former.model.named_parameters())
     outputs = set() if former.bare else set(_outputs(model))
     for name, values in model.named_parameters():
-        if (source := theirs.get(name)) is None or name == _EXTRA:
+        if name in (_WORDS, _EXTRA) and _WORDS in theirs:
+            known = torch.cat([own for key in (_WORDS, _EXTRA) if (own := theirs.get(key)) is not None])
+            now = model.features.vocabulary
+            first = 0 if name == _WORDS else len(now) - now.extra
+            _copy_rows(values, known, former.model.features.vocabulary.words, now.words[first:])
             continue
-        if name == _WORDS:
-            known = torch.cat([source, theirs[_EXTRA]]) if _EXTRA in theirs else source
-            _copy_rows(
-                values, known, former.model.features.vocabulary.words, model.features.vocabulary.words
-            )
-        elif former.bare and values.shape != source.shape:
+        if (source := theirs.get(name)) is None:
+            continue
+        if former.bare and values.shape != source.shape:
             continue  # what tells words, of another number of words
-        elif name in outputs:
+        if name in outputs:
             values.zero_()
             _copy_rows(values, source, former.model.labels, model.labels)
         else:
