@@ -107,7 +107,8 @@ class Accuracy(Classifying):
     more = (
         *("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows"),
         *(f"{name}{PHRASES}" for name in (BRACKETS, "ms-transformer", "transformer", "bilstm")),
-        *(f"{name}{READ}" for name in ("ms-transformer", "transformer", "bilstm")),
+        "ms-directions",
+        *(f"{name}{READ}" for name in ("ms-transformer", "ms-directions", "transformer", "bilstm")),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 

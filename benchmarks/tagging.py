@@ -58,6 +58,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer": ("tag-transformer", PLAIN),
     "transformer + char": ("tag-transformer", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
+    "bilstm + char + crf + refit": ("tag-bilstm", REFIT),
     "bilstm + char + crf + expert": ("tag-bilstm", EXPERT),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }

@@ -248,6 +248,7 @@ def tagging() -> str:
 TAGGED = {
     "conll2003": "CoNLL-2003 names, F1",
     "conll2003-glove": "the same with GloVe 6B",
+    "conll2003-glove-all": "the same with all words of GloVe 6B",
     "wnut17": "WNUT-17 names, F1",
     "ewt-xpos": "UD EWT parts of speech (XPOS), accuracy",
     "ewt-xpos-glove": "the same with GloVe 6B, 20 epochs",
