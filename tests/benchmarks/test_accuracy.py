@@ -64,6 +64,10 @@ def test_every_system_makes_a_recipe(benches):
         for task in bench.paper:
             for system in (*bench.systems, *bench.more):
                 trees = task.startswith("sst")
-                lacking = system.startswith(("ms-full-windows", "ms-directions")) if trees else system.endswith("phrases")
+                lacking = (
+                    system.startswith(("ms-full-windows", "ms-directions"))
+                    if trees
+                    else system.endswith("phrases")
+                )
                 if system != LINEAR and not lacking:
                     assert build_recipe(*bench.layers(task, system)).model.task == bench.kind
