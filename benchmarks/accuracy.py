@@ -108,7 +108,7 @@ class Accuracy(Classifying):
         *("s-lstm", "tree-lstm", BRACKETS, "ms-full-windows"),
         *(f"{name}{PHRASES}" for name in (BRACKETS, "ms-transformer", "transformer", "bilstm")),
         "ms-directions",
-        *(f"{name}{READ}" for name in ("ms-transformer", "ms-directions", "transformer", "bilstm")),
+        *(f"{name}{READ}" for name in ("ms-transformer", "ms-directions", "bilstm")),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 

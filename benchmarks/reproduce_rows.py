@@ -153,7 +153,6 @@ TABLES: dict[str, Table] = {
             "ms-transformer + masked words",
             "ms-directions + masked words",
             "bilstm + masked words",
-            "transformer + masked words",
             "tfidf-svm",
         ),
         rival="transformer",

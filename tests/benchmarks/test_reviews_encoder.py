@@ -1,7 +1,7 @@
 import pytest
 
 
-@pytest.mark.parametrize("encoder", ["ms-transformer", "ms-directions", "bilstm", "transformer"])
+@pytest.mark.parametrize("encoder", ["ms-transformer", "ms-directions", "bilstm"])
 def test_what_is_read_fits_what_begins_with_it(encoder, monkeypatch, tmp_path):
     """The encoder that reads reviews is that of the recipe which goes on from it."""
     import reviews_encoder
