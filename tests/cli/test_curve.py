@@ -115,6 +115,8 @@ def test_what_has_no_curve_is_told(run, tmp_path):
     (tmp_path / "book.txt").write_text("It was a dark and stormy night. " * 200)
     code, _, err = run("curve", "book.txt", "--task", "language-model")
     assert (code, "expected texts, pairs of texts or tagged sentences" in err) == (2, True)
+    code, _, err = run("curve", "book.txt", "--task", "masked-words")
+    assert (code, "expected texts, pairs of texts or tagged sentences" in err) == (2, True)
     code, _, err = run("curve", "book.txt", "--task", "regres")
     assert (code, "'regress'" in err) == (2, True)
 

@@ -9,6 +9,7 @@ from headwise.errors import ConfigError
 from headwise.store import load_model
 from headwise.train.former import Former, go_on_from
 from headwise.train.masked import MaskedObjective
+from headwise.verbs.listener import Listener
 from headwise.verbs.train import train_files
 
 SMALL = {
@@ -103,6 +104,26 @@ def test_its_settings_are_kept(folder, tmp_path):
         train_files(
             write(tmp_path / "b.csv", bags), tmp_path / "bags", settings=[base, {"model": {"task": "bags"}}]
         )
+
+
+def test_reading_without_labels_makes_no_score_too_good(folder):
+    class Told(Listener):
+        def __init__(self):
+            self.notes_, self.warned = [], []
+
+        def note(self, text):
+            self.notes_.append(text)
+
+        def warn(self, text):
+            self.warned.append(text)
+
+    lines = (folder / "texts.txt").read_text().splitlines()
+    rows = [f"{line},{'ab'[n % 2]}" for n, line in enumerate(dict.fromkeys(lines))]
+    file, told = write(folder / "labelled.csv", ["text,label", *rows]), Told()
+    settings = {"base": {"name": str(folder / "model")}, "train": {"epochs": 1, "refit": False}}
+    train_files(file, folder / "labelled", settings=settings, baseline=False, listener=told)
+    assert not any("training texts too" in text for text in told.warned)
+    assert any("begins with what" in text for text in told.notes_)
 
 
 def test_a_model_of_other_sizes_is_gone_on_from_where_they_fit(folder):

@@ -63,12 +63,17 @@ class Former:
 
     def told(self) -> str:
         """What there is to say of it."""
+        if self.bare:
+            return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
         anew = "" if self.new else ", and has learnt from these texts: the linear expert is fitted anew"
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: Parts[Any]) -> tuple[Overlap, ...]:
-        """Dev and test texts that it has learnt from, which make scores too good."""
+        """Dev and test texts that it has learnt from, which make scores too good; what was read without
+        labels does not."""
         found = []
+        if self.bare:
+            return ()
         for name in ("dev", "test"):
             items = getattr(parts, name)
             known = remembered(parts.kind, self.seen, items)

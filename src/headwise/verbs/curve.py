@@ -141,7 +141,7 @@ def curve_file(
     name = layers[0]["model"]["task"]
     own = find_task(name)
     kind, many = own.kind, own.kind.nouns.many
-    if not kind.sides:
+    if not kind.sides or own.predictor is None:
         raise ConfigError(
             f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
         )
