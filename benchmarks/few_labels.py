@@ -59,12 +59,15 @@ def measure(bench: Accuracy, domain: str, system: str, texts: int, draw: int) ->
 
 
 def show(texts: int) -> None:
-    """Print the means over all runs."""
-    for system in SYSTEMS:
-        runs = [own for own in read_lines(RESULTS) if (own["system"], own["texts"]) == (system, texts)]
-        if runs:
-            mean = 100 * statistics.mean(own["accuracy"] for own in runs)
-            print(f"| {system} | {mean:.1f} | {len(runs)} |")
+    """Print the means over the draws that all systems have which were run."""
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for own in read_lines(RESULTS):
+        if own["texts"] == texts:
+            found.setdefault(own["system"], {})[own["domain"], own["draw"]] = 100 * own["accuracy"]
+    shared = set.intersection(*map(set, found.values())) if found else set()
+    for system in (name for name in SYSTEMS if name in found and shared):
+        mean = statistics.mean(found[system][draw] for draw in shared)
+        print(f"| {system} | {mean:.1f} | {len(shared)} |")
 
 
 def main() -> None:
