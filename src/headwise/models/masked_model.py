@@ -104,9 +104,7 @@ class MaskedModel(TextModel):
         """How well hidden words of encoded texts are told."""
         words, nats, right = 0, 0.0, 0
         for _, _, losses, told in self.nats(encoded):
-            words, nats, right = (
-                words + len(losses),
-                nats + float(losses.double().sum()),
-                right + int(told.sum()),
-            )
+            words += len(losses)
+            nats += float(losses.double().sum())
+            right += int(told.sum())
         return MaskedScores(words, nats, right)
