@@ -4,12 +4,10 @@ Kim 2014 train), with the constituency trees of sentences and phrases."""
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-import numpy as np
-
 from headwise.data.example import Example
 from headwise.data.files import read_lines
-from headwise.data.formats.sst import Node, parse_tree
-from headwise.features.brackets import bracket_heads
+from headwise.data.formats.sst import parse_tree
+from headwise.features.brackets import bracket_heads, node_heads
 from headwise.features.syntax import Heads
 from runs import DATA
 
@@ -43,16 +41,9 @@ def with_phrases(sentences: Sequence[Example], *, binary: bool, trees: bool) -> 
             if text in found or (binary and node.label == "2"):
                 continue
             label = str(int(node.label) // 3) if binary else node.label
-            found[text] = Example(text, label, number, heads=None if heads is None else _below(heads, node))
+            own = None if heads is None else node_heads(heads, node.start, node.end)
+            found[text] = Example(text, label, number, heads=own)
     return list(found.values())
-
-
-def _below(heads: Heads, node: Node) -> Heads:
-    """The tree of a node, whose topmost head is its first word (`headwise.features.brackets`)."""
-    own = heads[node.start : node.end] - node.start
-    own = np.where((own < 1) | (own > len(own)), 1, own)
-    own[0] = 0
-    return own
 
 
 def _lines(part: str) -> Iterator[tuple[int, str]]:

@@ -1,30 +1,48 @@
+from pathlib import Path
+
 import pytest
+
+from headwise.data.example import Example
 
 
 @pytest.fixture
-def few_labels(tmp_path, monkeypatch):
-    import few_labels
+def bench(tmp_path):
+    from few_labels import FewLabels
 
-    monkeypatch.setattr(few_labels, "RESULTS", tmp_path / "few_labels.jsonl")
-    return few_labels
-
-
-def test_systems_are_compared_on_the_draws_that_all_have(few_labels, capsys):
-    from runs import append_line
-
-    few_labels.show(250)
-    assert capsys.readouterr().out == ""
-    runs = (("ms-transformer", 0, 0.7), ("ms-transformer", 1, 0.9), ("bilstm", 0, 0.6))
-    for system, draw, accuracy in runs:
-        own = {"system": system, "domain": "MR", "texts": 250, "draw": draw, "accuracy": accuracy}
-        append_line(few_labels.RESULTS, own)
-    few_labels.show(250)
-    assert capsys.readouterr().out == "| ms-transformer | 70.0 | 1 |\n| bilstm | 60.0 | 1 |\n"
-    few_labels.show(1000)
-    assert capsys.readouterr().out == ""
+    return FewLabels(tmp_path / "few_labels.jsonl")
 
 
-def test_every_system_is_one_of_the_accuracy_benchmark(few_labels):
+@pytest.fixture
+def drawn(bench, monkeypatch):
+    """What a system is trained and judged on, by the seed."""
+    from accuracy import task_of
+    from classifying import Classifying
+
+    texts = [Example(f"text {number}", str(number % 2)) for number in range(400)]
+    whole = task_of(texts, [Example("dev", "0")], [Example("test", "1")])
+    monkeypatch.setattr(Classifying, "measure", lambda self, data, *rest: data)
+    task = next(iter(bench.paper))
+    return lambda seed: bench.measure(whole, task, "bilstm", seed, Path())
+
+
+def test_only_training_texts_are_used_each_once(drawn):
+    train, dev, judged = drawn(0).three()
+    assert (len(train), len(dev), len(judged)) == (250, 100, 50)
+    assert {own.text for own in (*train, *dev, *judged)} == {f"text {number}" for number in range(400)}
+
+
+def test_a_seed_is_a_draw(drawn):
+    assert drawn(0).parts.train == drawn(0).parts.train != drawn(1).parts.train
+
+
+def test_settings_are_those_of_the_accuracy_benchmark_but_for_the_epochs(bench):
     from accuracy import Accuracy
+    from runs import recipe_of
 
-    assert set(few_labels.SYSTEMS) <= {*Accuracy.systems, *Accuracy.more}
+    task = next(iter(bench.paper))
+    for system in bench.systems:
+        own, other = recipe_of(bench.layers(task, system)), recipe_of(Accuracy().layers("mtl16/MR", system))
+        if own:
+            assert own["train"].pop("epochs") == 16
+            other["train"].pop("epochs")
+        assert own == other

@@ -36,10 +36,13 @@ class ParseReader:
         cut: Cuts a text into the words that the model reads.
         read: Reads a file, given the words of each text where they are known (see
             `headwise.features.parse_files.read_parses`).
+        read_phrases: Reads a file of trees, given the line and the text of each phrase (see
+            `headwise.features.phrase_parses.read_phrase_parses`).
     """
 
     cut: Callable[[str], Sequence[str]]
     read: Callable[[str, Words | None], Sequence[Parse]]
+    read_phrases: Callable[[str, Sequence[tuple[int, str]]], Sequence[Parse]] | None = None
 
 
 def files_of(kind: Kind[Any], paths: str) -> tuple[str, ...]:
@@ -64,7 +67,7 @@ def parsed(kind: Kind[Any], data: Any, paths: str | None, reader: ParseReader) -
     """A data set with the parses of one or several files, if they are given.
 
     A parse belongs to the text of the same number; or, where items of the file were left out, to the text
-    of the same line.
+    of the same line. Phrases of sentiment trees, several of a line, have the nodes of the tree in it.
 
     Args:
         kind: The kind of the items.
@@ -80,6 +83,12 @@ def parsed(kind: Kind[Any], data: Any, paths: str | None, reader: ParseReader) -
     if paths is None:
         return data
     items = data.items
+    several = data.format == "sst" and len({item.line for item in items}) < len(items)
+    if several and reader.read_phrases is not None:
+        phrases = reader.read_phrases(paths, [(item.line, item.text) for item in items])
+        return data.with_items(
+            [kind.with_heads(item, [own]) for item, own in zip(items, phrases, strict=True)]
+        )
     words = None if data.skipped else [kind.words(item, reader.cut) for item in items]
     found: list[Sequence[Parse]] = []
     for side, path in enumerate(files_of(kind, paths)):

@@ -49,6 +49,20 @@ def bracket_heads(text: str, where: str = "") -> tuple[list[str], Heads]:
     return words, np.array(heads[1:], dtype=np.int64)
 
 
+def node_heads(heads: Heads, start: int, end: int) -> Heads:
+    """The heads of the words of a node of a tree, from those of the whole tree.
+
+    Args:
+        heads: Of the tree, `[words]`.
+        start: The node's first word, from 0.
+        end: What is behind its last one.
+    """
+    own = heads[start:end] - start
+    own = np.where((own < 1) | (own > len(own)), 1, own)  # what is above the node
+    own[:1] = 0
+    return own
+
+
 def _join(parts: list[tuple[int, int]], heads: list[int]) -> int:
     """Give the nodes over the parts of a bracket their heads; the topmost one."""
     splits = [first for first, _ in parts[1:]]

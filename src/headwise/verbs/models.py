@@ -17,6 +17,7 @@ from headwise.features.bases.choice import choose_base
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
 from headwise.features.parse_files import iterate_parses, read_parses
+from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
 from headwise.recipe import Sections
@@ -109,7 +110,7 @@ def read_answers(
         raise kind.refuse_parses()
     options = task.options(model, from_dict(kind.options, dict(reading or {})))
     data = kind.read(file_name(file), options, like=task.likeness(model))
-    reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses)
+    reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     listener.notes(data.notes)
     task.check_answers(model, data, str(folder))

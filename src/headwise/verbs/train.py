@@ -17,6 +17,7 @@ from headwise.data.parts import NAMES, Parts, read_parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
+from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Sections, build_recipe, choose_settings
@@ -156,7 +157,7 @@ def train_files(
             asked.data,
             asked.split,
             parses,
-            ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses),
+            ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses, read_phrase_parses),
         )
         listener.notes(parts.notes)
         parts = _listed(task, parts, asked, drop, weight, listener)
