@@ -32,6 +32,8 @@ from headwise.linear.pair_baseline import fit_pair_baseline
 from headwise.recipe import read_recipe
 from runs import DATA, Found, Layers
 
+MATCH = " + match"  # ends the names of systems whose words look at those like them in the other text
+MATCHING = {"pair": {"interaction": "match", "cross_dropout": 0.2}}
 OWN_RECIPES = ("sick-ms-transformer", "sick-ms-san")  # the others are nli-SYSTEM
 DEV_PAIRS, DEV_SEED = 1_500, 0  # of SNLI dev
 
@@ -63,6 +65,11 @@ ABLATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "san + direction & rel pos": _masks(True, "shaw"),
     "san + direction & xl pos": _masks(True, "xl"),
     "ms-san, separate": ("ms-san", {"separate": True}),
+}
+
+# Likewise what no paper has.
+OURS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ms-transformer, one layer": ("ms-transformer", {"layers": 1})
 }
 
 # Test accuracy with 550,000 training pairs: MS-Trans Tables 5 and 6 (Guo et al. 2020), MS-SAN Tables 1 to 4
@@ -99,7 +106,11 @@ class Pairs(Classifying):
         "bp-transformer",
         LINEAR,
     )
-    more = tuple(ABLATIONS)
+    more = (
+        *ABLATIONS,
+        *OURS,
+        *(f"{name}{MATCH}" for name in ("ms-san", "san", "ms-transformer", *OURS, "bilstm", "transformer")),
+    )
     vectors = "vectors/minilm_static_200d.txt.gz"
 
     def load(self, task: str) -> Task:
@@ -118,11 +129,12 @@ class Pairs(Classifying):
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:
             return []
-        named, encoder = ABLATIONS.get(system, (system, {}))
+        named, encoder = system_of(system)
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
-        own = f"{task}-{named}"
-        recipe = read_recipe(Path(own if own in OWN_RECIPES else f"nli-{named}"))
-        return [recipe, vectors, *([{"encoder": encoder}] if encoder else [])]
+        tuned = f"{task}-{named}"
+        recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{named}"))
+        own = [vectors, *([{"encoder": encoder}] if encoder else [])]
+        return [recipe, *own, *([MATCHING] if system.endswith(MATCH) else [])]
 
     def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Callable[[list[Any]], np.ndarray]:
         model = fit_pair_baseline(*parts, tokenizer="whitespace")
@@ -130,13 +142,19 @@ class Pairs(Classifying):
         return model.predict
 
     def reads_trees(self, system: str) -> bool:
-        return ABLATIONS.get(system, (system,))[0] == "ms-san"
+        return system_of(system)[0] == "ms-san"
 
     def bare(self, item: Pair) -> Pair:
         return replace(item, first_heads=None, second_heads=None)
 
     def show(self, found: Found) -> None:
         print_tables(found, PAPER)
+
+
+def system_of(name: str) -> tuple[str, dict[str, Any]]:
+    """The system whose recipe it is, and the encoder's settings beyond it."""
+    name = name.removesuffix(MATCH)
+    return (ABLATIONS | OURS).get(name, (name, {}))
 
 
 def _key(pair: Pair) -> frozenset[str]:

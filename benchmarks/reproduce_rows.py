@@ -202,6 +202,21 @@ TABLES: dict[str, Table] = {
         + _whole("SNLI", _SNLI_FILES, "transformer", "ms-transformer"),
         rival="transformer",
     ),
+    "ms-trans/table5-match": Table(
+        "The same where the words of a text look at those like them in the other (not the papers')",
+        _rows(
+            "pairs",
+            _SNLI,
+            "bilstm + match",
+            "transformer + match",
+            "san + match",
+            "ms-transformer + match",
+            "ms-transformer, one layer + match",
+            "ms-transformer, one layer",
+            "ms-san + match",
+        ),
+        rival="bilstm + match",
+    ),
     "ms-trans/table6": Table(
         "Scale distributions on SNLI (16,672 pairs): alpha over five scales, and single scales",
         _rows(

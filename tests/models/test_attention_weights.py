@@ -1,5 +1,7 @@
 """attention_weights: the words of texts of all tasks on what the heads look at."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -12,6 +14,7 @@ from headwise.errors import ConfigError
 from headwise.features.alphabet import Alphabet
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.language import LanguageConfig
+from headwise.layers.pair import PairConfig
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.classifier import Model
 from headwise.models.language_model import LanguageModel
@@ -79,6 +82,25 @@ def test_pair_layers_look_at_the_other_text():
         torch.testing.assert_close(own.weights.sum(-1), torch.ones(2, len(words.split())))
     page = heat_maps(maps, {})
     assert "layer 4 (second text), on the other text: a cat" in page
+
+
+@pytest.mark.parametrize("encoder", ["ms-transformer", "bilstm", "star-transformer"])
+@pytest.mark.parametrize("interaction", ["cross", "match"])
+def test_what_stands_on_the_encoder_looks_at_the_other_text(encoder, interaction):
+    long, short = ("the cat saw a dog " * 3, "a dog saw")  # the first is in several windows
+    windows, pair = WindowsConfig(words=8, overlap=2), PairConfig(interaction=interaction, cross_heads=2)
+    settings = replace(config(encoder, task="pair", windows=windows), pair=pair)
+    maps = attention_weights(PairModel(settings, VOCABULARY, ["x", "y"]), (long, short))
+    across = [own for own in maps if own.module.startswith("interaction")]
+    below = [own for own in maps if not own.module.startswith("interaction")]
+    assert {own.layer for own in across} == {1 + max((own.layer for own in below), default=0)}
+    assert max(own.error for own in across) < 1e-5
+    words = [own for own in across if own.queries[0].name == "word"]
+    assert [(own.text, " ".join(own.seen)) for own in words] == [(0, short), (1, long.strip())]
+    for own in words:
+        assert [own.name(node) for node in own.keys] == list(own.seen)
+        torch.testing.assert_close(own.between_words().sum(-1), torch.ones(own.weights.shape[:2]))
+    assert [own.text for own in across if own.queries[0].name == "node"] == [0, 1]
 
 
 def test_long_texts_in_windows():

@@ -60,7 +60,7 @@ def some(pairs: int, seed: int = 0) -> list[Pair]:
     return [*made, Pair("", ""), Pair("w1", ""), Pair("", "w2 w3"), Pair("w1", "w1")]
 
 
-@pytest.mark.parametrize("interaction", ["none", "cross"])
+@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 @pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "set-transformer"])
 def test_the_same_alone_and_in_company(encoder, interaction):
     model, pairs = new(encoder, interaction=interaction), some(12)
@@ -72,7 +72,7 @@ def test_the_same_alone_and_in_company(encoder, interaction):
     assert np.ptp(together, axis=0).max() > 0.01
 
 
-@pytest.mark.parametrize("interaction", ["none", "cross"])
+@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 def test_the_order_of_the_pair_matters(interaction):
     model, pairs = new(interaction=interaction), some(6)
     swapped = [Pair(pair.second, pair.first) for pair in pairs]
@@ -80,7 +80,7 @@ def test_the_order_of_the_pair_matters(interaction):
 
 
 def test_a_text_depends_on_its_partner_only_with_interaction():
-    for interaction, differs in (("none", False), ("cross", True)):
+    for interaction, differs in (("none", False), ("cross", True), ("match", True)):
         model = new(interaction=interaction)
         seen = []
         model.head.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[0].clone()))
@@ -125,7 +125,7 @@ def test_labels_that_make_no_classifier():
 EMPTY = {"data": {}, "training": {}, "metrics": {}}
 
 
-@pytest.mark.parametrize("interaction", ["none", "cross"])
+@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 def test_saved_and_loaded(tmp_path, interaction):
     model = new(interaction=interaction)
     model.temperature = 1.7

@@ -53,7 +53,7 @@ def fit_pairs(parts, recipe, folder, **more):
     return fit(find_task(recipe.model.task), parts, recipe, folder, **more)
 
 
-@pytest.mark.parametrize("interaction", ["none", "cross"])
+@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 def test_it_compares_the_texts(tmp_path, interaction):
     own = parts()
     small = {"cross_heads": 2, "cross_head_size": 8, "cross_feedforward": 16}

@@ -75,20 +75,30 @@ ReadWeights = Callable[..., tuple[Any, ...]]
 
 
 @contextmanager
-def record(encoder: nn.Module) -> Iterator[list[Look]]:
+def record(encoder: nn.Module, interaction: nn.Module | None = None) -> Iterator[list[Look]]:
     """While it lasts, what the encoder looks at is put into the list that it gives. The encoder must be in
     eval mode: dropout would change the weights.
 
+    Args:
+        encoder: The encoder.
+        interaction: What stands on it where pairs are read, `headwise.layers.interaction`.
+
     Raises:
-        ConfigError: The encoder has no attention.
+        ConfigError: There is no attention.
     """
     looks: list[Look] = []
     front = getattr(encoder, "node", None) is not None
+    above = () if interaction is None else interaction.named_modules(prefix="interaction")
     found = [
         (name, module, read)
         for name, module in encoder.named_modules()
         for kind, read in READERS.items()
         if isinstance(module, kind)
+    ]
+    found += [
+        (name, module, read)
+        for name, module in above
+        if (read := getattr(type(module), "looks", None)) is not None
     ]
     if not found:
         raise ConfigError(f"{type(encoder).__name__} has no attention whose weights could be shown")
@@ -113,7 +123,8 @@ def record(encoder: nn.Module) -> Iterator[list[Look]]:
             hook.remove()
 
 
-def _words(count: int, name: str = "word") -> tuple[Node, ...]:
+def words_of(count: int, name: str = "word") -> tuple[Node, ...]:
+    """The rows of so many words."""
     return tuple(Node(name, place, place + 1) for place in range(count))
 
 
@@ -132,7 +143,7 @@ def _self(module: SelfAttention, x: Ragged, *, front: bool, **_: Any) -> tuple[l
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):
             mixed[rows, h] = reference.mix(weights[h], v[:, h], prior, pairs)
-        nodes = (Node("node"), *_words(size - 1)) if front else _words(size)
+        nodes = (Node("node"), *words_of(size - 1)) if front else words_of(size)
         looks.append(Look("", text, torch.stack(weights), nodes, nodes, names))
     return looks, module.out(mixed.flatten(1))
 
@@ -193,26 +204,26 @@ def _star(
     for text, (start, size) in enumerate(_cuts(layout)):
         words = torch.arange(start, start + size)
         columns = torch.cat([words, total + words, torch.tensor([2 * total + text, 2 * total + len(s)])])
-        beyond = (*_words(size, "state"), *_words(size), Node("relay"), Node("nothing"))
-        looks.append(Look("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond))
+        beyond = (*words_of(size, "state"), *words_of(size), Node("relay"), Node("nothing"))
+        looks.append(Look("", text, weights[:, words][:, :, columns], words_of(size, "state"), beyond))
         seen = torch.cat([torch.tensor([text]), len(s) + words])
         scores = ask[:, text, None] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
         of_relay = scores.softmax(-1)
         mixed[:, text] = (of_relay @ relay_value[:, seen])[:, 0]
-        nodes = (Node("relay"), *_words(size, "state"))
+        nodes = (Node("relay"), *words_of(size, "state"))
         looks.append(Look("", text, of_relay, nodes[:1], nodes))
     return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
 
 
 def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[list[Look], Tensor]:
     query, key, value = module.projected(x, y)
-    found, seen = _across(query, key, value, x.layout, y.layout, module.scale)
+    found, seen = across(query, key, value, x.layout, y.layout, module.scale)
     looks = []
     kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
     of, to = next((own for part, own in kinds.items() if part in name), ("word", "word"))
     for text, weights in enumerate(found):
         asking, asked = (
-            _words(n) if kind == "word" else (Node(kind),) * n
+            words_of(n) if kind == "word" else (Node(kind),) * n
             for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
         looks.append(Look("", text, weights, asking, asked))
@@ -223,15 +234,15 @@ def _memory(
     module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: Any, **__: Any
 ) -> tuple[list[Look], Tensor]:
     query, key, value = module.projected(rows, memory)
-    found, seen = _across(query, key, value, layout, memory.layout, query.shape[-1] ** -0.5)
+    found, seen = across(query, key, value, layout, memory.layout, query.shape[-1] ** -0.5)
     looks = [
-        Look("", text, weights, _words(weights.shape[1]), _words(weights.shape[2], "other"))
+        Look("", text, weights, words_of(weights.shape[1]), words_of(weights.shape[2], "other"))
         for text, weights in enumerate(found)
     ]
     return looks, module.out(seen.flatten(1))
 
 
-def _across(
+def across(
     query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float
 ) -> tuple[list[Tensor], Tensor]:
     """The weights of each text, `[heads, queries, keys]`, and what follows from them, as `query`."""
@@ -255,7 +266,7 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look
         weights = scores.exp() * visible[..., None]
         weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)
         seen[rows] = torch.einsum("ijd,jd->id", weights, h[rows])
-        looks.append(Look("", text, weights.permute(2, 0, 1), _words(size), _words(size)))
+        looks.append(Look("", text, weights.permute(2, 0, 1), words_of(size), words_of(size)))
     return looks, module.gated(h, seen)
 
 

@@ -1,18 +1,13 @@
-"""Text pairs: what holds between two texts, from their vectors; and words that look at the other text's."""
+"""Text pairs: how two texts come together, and what holds between them, from their vectors."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import relu
+from torch import Tensor
 
-from headwise.attention.cross import cross_attention
-from headwise.attention.heads import projections
 from headwise.config import check_range
-from headwise.encoders.base import Encoded
 from headwise.layers.classify import Classifier, ClassifierConfig
-from headwise.ragged import Layout, Ragged
 
 
 @dataclass(frozen=True)
@@ -23,19 +18,21 @@ class PairConfig:
     """What the classifier reads of the vectors r1 and r2 of both texts: concat-absolute is r1, r2,
     |r1 - r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
     (BP-Transformer)."""
-    interaction: Literal["none", "cross"] = "none"
-    """none: each text is read by itself; cross: before the readout, the words of each text look at those of
-    the other, so that a text has no vector without its partner (BP-Transformer)."""
+    interaction: Literal["none", "cross", "match"] = "none"
+    """none: each text is read by itself; before the readout, the words of each text look at those of the
+    other, so that a text has no vector without its partner: cross: in blocks of the Transformer
+    (BP-Transformer); match: each at those that are like it, with which it is then compared."""
     cross_layers: int = 1
     """Layers of such looks."""
     cross_heads: int = 6
-    """Heads in each of them."""
+    """Heads of cross in each of them."""
     cross_head_size: int = 50
     """Features of such a head."""
     cross_feedforward: int = 600
-    """Hidden features of the feed-forward layer after each look."""
+    """Hidden features of cross's feed-forward layer after each look."""
     cross_dropout: float = 0.1
-    """On what attention and feed-forward layer give and inside the latter, while training."""
+    """Of cross: on what attention and feed-forward layer give and inside the latter; of match: on what is
+    compared; while training."""
 
     def __post_init__(self) -> None:
         check_range(
@@ -81,67 +78,3 @@ class PairHead(Classifier):
     def forward(self, first: Tensor, second: Tensor) -> Tensor:  # type: ignore[override]
         """Vectors of the first and of the second texts, `[pairs, width]` -> `[pairs, outputs]`."""
         return super().forward(self.features(first, second))
-
-
-class CrossInteraction(nn.Module):
-    """Layers in which the words of each text attend to the words of the other.
-
-    Every word sees all words of the other text, the same weights serve both directions, and both directions
-    of a layer start from the states before it. (BP-Transformer has such looks within its own upper layers:
-    its `pair_layers`.) These are layers of their own on top of any encoder, each as a block of the
-    Transformer: `Z = LayerNorm(H + Att(H, other))`,
-    `LayerNorm(Z + FFN(Z))`. A state of the whole text (node, relay, root) looks at the other text's words
-    too. Where the other text has no words, attention adds 0.
-
-    Args:
-        width: Features of a word's state.
-        config: See `PairConfig`.
-    """
-
-    def __init__(self, width: int, config: PairConfig):
-        super().__init__()
-        self.blocks = nn.ModuleList(CrossBlock(width, config) for _ in range(config.cross_layers))
-
-    def forward(self, encoded: Encoded) -> Encoded:
-        """`2 n` texts, the first texts of n pairs and then the second ones -> their states, each with the
-        other text in view."""
-        words, summary = encoded.tokens, encoded.summary
-        pairs = len(words) // 2
-        others = words.layout.select([*range(pairs, 2 * pairs), *range(pairs)])
-        cut = sum(words.layout.sizes[:pairs])
-        ones = Layout([1] * len(words), words.device)
-        for block in self.blocks:
-            swapped = Ragged(torch.cat([words.values[cut:], words.values[:cut]]), others)
-            if summary is not None:
-                summary = block(Ragged(summary, ones), swapped).values
-            words = block(words, swapped)
-        return replace(encoded, tokens=words, summary=summary)
-
-
-class CrossBlock(nn.Module):
-    """Attention to the other text, then a feed-forward layer, each added to its input and normed."""
-
-    def __init__(self, width: int, config: PairConfig):
-        super().__init__()
-        inner = config.cross_heads * config.cross_head_size
-        self.heads = config.cross_heads
-        self.query, self.key, self.value, self.out = projections(width, inner, bias=False)
-        self.norm1 = nn.LayerNorm(width)
-        self.up = nn.Linear(width, config.cross_feedforward)
-        self.down = nn.Linear(config.cross_feedforward, width)
-        self.norm2 = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(config.cross_dropout)
-
-    def forward(self, rows: Ragged, others: Ragged) -> Ragged:
-        """Rows of texts, and the words of each one's partner, `[width]` both -> the rows' new states."""
-        query, key, value = (
-            projection(states).unflatten(-1, (self.heads, -1))
-            for projection, states in (
-                (self.query, rows.values),
-                (self.key, others.values),
-                (self.value, others.values),
-            )
-        )
-        seen = cross_attention(query, key, value, rows.layout, others.layout)
-        z = self.norm1(rows.values + self.dropout(self.out(seen.flatten(1))))
-        return rows.with_values(self.norm2(z + self.dropout(self.down(self.dropout(relu(self.up(z)))))))

@@ -99,12 +99,13 @@ def attention_weights(
     training = model.training
     model.eval()
     try:
-        with record(getattr(model, "encoder", model)) as looks:
+        with record(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
             words, windows = _run(model, text)
     finally:
         model.train(training)
-    below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=0)
-    return [_placed(look, below, words, windows) for look in looks]
+    below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=-1)
+    whole = [(text, Window(0, len(own), 0, len(own))) for text, own in enumerate(words)]
+    return [_placed(look, below, words, whole if _on_top_of_all(look) else windows) for look in looks]
 
 
 def _run(
@@ -138,7 +139,9 @@ def _run(
         example = as_example(text)
         encoded = model.features.encode([example])
         read = [(cut(example.text), len(encoded[0]))]
-    model.encode(model.collate(encoded, model.device))
+    batch = model.collate(encoded, model.device)
+    read_out = isinstance(model, PairReader) and model.interaction is not None
+    model(batch) if read_out else model.encode(batch)
     words = [tuple(own[:size]) for own, size in read]
     most, overlap = model.window
     return words, [
@@ -162,8 +165,13 @@ def _number(look: Look) -> int:
 
 
 def _on_top(look: Look) -> bool:
-    """Whether it is of a stack that stands on the others, whose layers are counted from 0 again."""
-    return look.module.startswith("pair_")
+    """Whether it is of layers that stand on the others and are counted from 0 again."""
+    return look.module.startswith("pair_") or _on_top_of_all(look)
+
+
+def _on_top_of_all(look: Look) -> bool:
+    """Whether it is of layers that stand on the encoder, for which windows are whole texts again."""
+    return look.module.startswith("interaction")
 
 
 def _placed(

@@ -15,7 +15,8 @@ from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.encoded import Batch
 from headwise.features.encoded_pairs import EncodedPair, batch_of_pairs, comparisons, encode_pairs
 from headwise.layers.classify import ClassifierConfig
-from headwise.layers.pair import CrossInteraction, PairHead
+from headwise.layers.interaction import Interaction
+from headwise.layers.pair import PairHead
 from headwise.linear.pair_features import (
     NUMBERS,
     OVERLAPS,
@@ -47,7 +48,7 @@ class PairReader(Reader):
 
     def place_head(self, perceptron: ClassifierConfig) -> None:
         width, pair = output_width(self.config.encoder), self.config.pair
-        self.interaction = CrossInteraction(width, pair) if pair.interaction == "cross" else None
+        self.interaction = Interaction(width, pair) if pair.interaction != "none" else None
         self.head = PairHead(self.readout.width, self.outputs, pair, perceptron)
         self.probe = None
         if isinstance(self.embedding, BaseEmbedding):
