@@ -45,6 +45,7 @@ from runs import DATA, Found, Layers
 BRACKETS = "tree-lstm-constituency"
 PHRASES = " + phrases"  # ends the names of systems that learn of all phrases of SST's training trees
 READ = " + masked words"  # likewise of those whose encoders have read reviews without labels before
+MORE = " + more masked words"  # the same: training reviews too, and longer
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 
 # Test accuracy in the papers: MS-Trans Tables 2 and 3 (Guo et al. 2020), MS-SAN Table 1 (Qi et al. 2020),
@@ -109,6 +110,7 @@ class Accuracy(Classifying):
         *(f"{name}{PHRASES}" for name in (BRACKETS, "ms-transformer", "transformer", "bilstm")),
         "ms-directions",
         *(f"{name}{READ}" for name in ("ms-transformer", "ms-directions", "bilstm")),
+        f"ms-directions{MORE}",
     )
     vectors = "vectors/reviews_300d.txt.gz"
 
@@ -141,7 +143,7 @@ class Accuracy(Classifying):
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        name = without_phrases(system).removesuffix("-constituency").removesuffix(READ)
+        name = without_phrases(system).removesuffix("-constituency").removesuffix(READ).removesuffix(MORE)
         named = read_recipe(Path(f"{recipes}-{name}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
@@ -163,9 +165,9 @@ class Accuracy(Classifying):
         return lambda items: model.predict([own.text for own in items])
 
     def former(self, system: str) -> Former | None:
-        if not system.endswith(READ):
+        if not system.endswith((READ, MORE)):
             return None
-        folder = encoder_folder(system.removesuffix(READ))
+        folder = encoder_folder(system.removesuffix(READ).removesuffix(MORE), more=system.endswith(MORE))
         if not (folder / MANIFEST).exists():
             raise ConfigError(f"{folder} is not there; python benchmarks/reviews_encoder.py makes it")
         return Former(folder.name, load_model(folder), file_sha256(folder / MANIFEST))

@@ -4,13 +4,15 @@
     python benchmarks/accuracy.py --systems "ms-transformer + masked words" --seeds 1
 
 The texts are the unlabelled ones of MTL-16 and IMDB (18 million words), without those that are dev or test
-texts of a domain. The encoder is that of the recipe `mtl16-ENCODER`; the word vectors are those of all
-systems and stay as they are. Interrupted, the same command goes on.
+texts of a domain; with --more the training texts of both as well, each text once (26 million words), and
+three epochs in place of two. The encoder is that of the recipe `mtl16-ENCODER`; the word vectors are those
+of all systems and stay as they are. Interrupted, the same command goes on.
 """
 
 import argparse
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -39,12 +41,12 @@ TRAIN = {
 }
 
 
-def encoder_folder(encoder: str) -> Path:
+def encoder_folder(encoder: str, *, more: bool = False) -> Path:
     """Where the model of an encoder is."""
-    return FOLDER / f"reviews-{encoder}"
+    return FOLDER / (f"reviews-{encoder}" + "-more" * more)
 
 
-def settings(encoder: str) -> dict[str, dict]:
+def settings(encoder: str, *, more: bool = False) -> dict[str, dict]:
     """The sections of a training."""
     return {
         "model": {"task": "masked-words"},
@@ -53,25 +55,31 @@ def settings(encoder: str) -> dict[str, dict]:
         "vectors": {"file": str(DATA / VECTORS), "extra_words": 48_000},
         "data": {"format": "text"},
         "split": {"test": 0.0},
-        "train": TRAIN,
+        "train": TRAIN | ({"epochs": 3} if more else {}),
     }
 
 
-def write_texts(path: Path) -> None:
-    """The texts, with spaces between words, a line each."""
-    from accuracy import Accuracy
+def write_texts(path: Path, *, more: bool = False) -> None:
+    """The texts, with spaces between words, a line each; with training texts each once."""
+    from accuracy import Accuracy, read_imdb
 
-    bench, held = Accuracy(), set[str]()
+    bench, held, train = Accuracy(), set[str](), list[str]()
     for task in (name for name in bench.paper if name.startswith("mtl16/")):
         parts = bench.load(task).parts
         held |= {normal_text(own.text) for own in (*parts.dev, *parts.test)}
+        train += [own.text for own in parts.train]
+    if more:
+        train += [own.text for label in ("neg", "pos") for own in read_imdb("train", label)]
     cut = PennTokenizer().words
     partial = path.with_suffix(".partial")
     with open(partial, "w", encoding="utf-8") as file:
-        for text in reviews():
+        for text in chain(train if more else (), reviews()):
             spaced = " ".join(text.split())
-            if normal_text(spaced) not in held and (words := cut(spaced)):
+            key = normal_text(spaced)
+            if key not in held and (words := cut(spaced)):
                 file.write(" ".join(words) + "\n")
+            if more:
+                held.add(key)
     os.replace(partial, path)
 
 
@@ -80,21 +88,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("encoder", help="ms-transformer, bilstm, ...: one of the recipes mtl16-ENCODER")
+    parser.add_argument("--more", action="store_true", help="training texts too, without their labels")
     parser.add_argument("--threads", type=int, help="of PyTorch")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
-    output, texts = encoder_folder(options.encoder), FOLDER / "reviews.txt"
+    output = encoder_folder(options.encoder, more=options.more)
+    texts = FOLDER / ("reviews-more.txt" if options.more else "reviews.txt")
     if (output / MANIFEST).exists():
         sys.exit(f"{output} is there; remove it to make it again")
     keep_freed_memory()
     FOLDER.mkdir(exist_ok=True)
     if not texts.exists():
-        write_texts(texts)
+        write_texts(texts, more=options.more)
     train_files(
         texts,
         output,
-        settings=settings(options.encoder),
+        settings=settings(options.encoder, more=options.more),
         resume=(output / RUN / STATE).exists(),
         listener=listening(show_epochs("texts")),
     )

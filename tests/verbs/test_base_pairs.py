@@ -129,3 +129,38 @@ def test_how_pairs_compare_is_the_same_where_it_is_not_kept(tmp_path, base, monk
     for one, other in zip(model.expert_reads(kept)[1:], model.expert_reads(anew)[1:], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
     np.testing.assert_allclose(model.logits([kept[0], *anew[1:]]), model.logits(kept), atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["pair", "pair-score"])
+def test_without_a_probe_the_expert_alone_says_what_the_base_knows(tmp_path, base, task):
+    settings = {"base": {"probe": False}, "train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9}}
+    outcome = run(tmp_path, base, task, settings=settings)
+    scores, model = outcome.test.scores, outcome.fitted.model
+    assert (scores.pearson if task == "pair-score" else scores.accuracy) > 0.9
+    assert model.probe is None
+    assert model.expert_weight > 0
+    some = [Pair("a1 b2", "b5 a7"), Pair("a1 b2", "c5 a7"), Pair("", "a1")]
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(
+        loaded.outputs_of(loaded.encoded(some)), model.outputs_of(model.encoded(some))
+    )
+    (shares,) = divide(model, model.encoded(some[:1]), np.ones((1, model.outputs)))
+    assert "base" not in shares
+
+
+@pytest.mark.parametrize("task", ["pair", "pair-score"])
+def test_how_many_pairs_say_who_learns_what_a_base_knows(task):
+    from headwise.tasks import find_task
+    from headwise.tasks.pair import FEWEST
+
+    def settings(items):
+        own = find_task(task)
+        plain = own.defaults(items, vectors=False, encoder="ms-transformer")
+        return own.defaults_with_base(plain, items)
+
+    few, many = settings(FEWEST - 1), settings(FEWEST)
+    assert few["base"].get("probe", True)
+    assert "interaction" not in few["pair"]
+    assert not many["base"]["probe"]
+    assert many["pair"]["interaction"] == "match"
+    assert (many["train"]["folds"], settings(1_000)["train"]["folds"]) == (3, 0)

@@ -51,14 +51,14 @@ class PairReader(Reader):
         self.interaction = Interaction(width, pair) if pair.interaction != "none" else None
         self.head = PairHead(self.readout.width, self.outputs, pair, perceptron)
         self.probe = None
-        if isinstance(self.embedding, BaseEmbedding):
+        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
             self.probe = new_probe(compared_size(self.embedding.config.size), self.head, self.outputs)
 
     def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
-        """Texts -> the vectors of their words, and with a base how the two of each pair compare by its
-        vectors as they came, `[pairs, 4 * size + 15]` (see `compared_by`)."""
+        """Texts -> the vectors of their words, and with a base's probe how the two of each pair compare by
+        its vectors as they came, `[pairs, 4 * size + 15]` (see `compared_by`)."""
         words, cls = super().embed(batch)
-        if isinstance(self.embedding, BaseEmbedding):
+        if isinstance(self.embedding, BaseEmbedding) and self.probe is not None:
             known = batch.compared
             cls = torch.from_numpy(compared_by(self.embedding, batch)) if known is None else known
             cls = cls.to(words.values)

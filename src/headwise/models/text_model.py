@@ -244,7 +244,7 @@ class TextReader(Reader):
     def place_head(self, perceptron: ClassifierConfig) -> None:
         self.head = Classifier(self.readout.width, self.outputs, perceptron)
         self.probe = None
-        if isinstance(self.embedding, BaseEmbedding):
+        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
             self.probe = new_probe(self.embedding.config.size, self.head, self.outputs)
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:

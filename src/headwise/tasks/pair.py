@@ -7,6 +7,7 @@ import numpy as np
 from headwise.data.labels import label_names, targets_of
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
+from headwise.encoders.base import text_settings
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
@@ -14,6 +15,9 @@ from headwise.models.pair_model import PairModel
 from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
+
+FEWEST = 700
+"""Training pairs from which an encoder learns to match words."""
 
 
 class PairLabels(LabelTask):
@@ -34,7 +38,7 @@ class PairLabels(LabelTask):
         return pair_defaults(items, vectors=vectors, encoder=encoder)
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return light(kept_base(super().defaults_with_base(settings, items), items), items)
+        return pair_defaults_with_base(super().defaults_with_base(settings, items), items)
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> PairModel:
         return PairModel(recipe.model, words, label_names(item.label for item in parts.train))
@@ -54,4 +58,31 @@ def pair_defaults(items: int, *, vectors: bool, encoder: str) -> Settings:
     settings["pair"] = {"features": "product"}
     settings["expert"] = {"max_features": 100_000}  # it has four weights a label for each
     settings["train"] |= {"epochs": 10 if items < 20_000 else 6, "batch_texts": 32, "score": "loss"}
+    return settings
+
+
+def pair_defaults_with_base(settings: Settings, items: int) -> Settings:
+    """The same with a base. Few pairs begin as what it says of two texts. Of more the encoder learns which
+    words match which, and what the base says is the expert's: where the encoder began with it, too little
+    would be left to teach it.
+
+    Args:
+        settings: Those of models with a base.
+        items: Training pairs.
+    """
+    if items < FEWEST:
+        return light(kept_base(settings, items), items)
+    name = settings["encoder"]["name"]
+    own = text_settings(ENCODERS[name][1], 128, 4, 1)
+    own.pop("readout", None)
+    settings["encoder"] = {"name": name, "width": 128, **own}
+    settings["pair"]["interaction"] = "match"
+    settings["base"]["probe"] = False
+    settings["train"] |= {
+        "epochs": 6 if items < 50_000 else 3,
+        "learning_rate": 1e-3,
+        "vectors_learning_rate": 1e-4,
+        "refit": items < 20_000,
+        "folds": 3 if items < 1_000 else 0,
+    }
     return settings

@@ -8,9 +8,9 @@ from headwise.data.parts import Parts
 from headwise.linear.pair_baseline import SCORE_NAME, fit_pair_baseline
 from headwise.models.model_config import TEXT_SECTIONS
 from headwise.models.pair_model import PairScorer
-from headwise.tasks.defaults import Settings, kept_base, light
+from headwise.tasks.defaults import Settings
 from headwise.tasks.numbers import NumberTask
-from headwise.tasks.pair import PairLabels, pair_defaults
+from headwise.tasks.pair import PairLabels, pair_defaults, pair_defaults_with_base
 
 
 class PairScores(NumberTask):
@@ -31,7 +31,7 @@ class PairScores(NumberTask):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return light(kept_base(super().defaults_with_base(settings, items), items), items)
+        return pair_defaults_with_base(super().defaults_with_base(settings, items), items)
 
     def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))

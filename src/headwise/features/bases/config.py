@@ -18,6 +18,9 @@ class BaseConfig:
     """On the word vectors, while training."""
     word_dropout: float = 0.0
     """Share of words that are left out while training."""
+    probe: bool = True
+    """Begin as what the vectors alone say of the answers, and keep it; off: the encoder learns by itself,
+    and what the vectors say is left to the expert beside it."""
     names: bool = True
     """Each name of a single label (card_arrival) is one more training text of it, where names say something
     of the texts."""
