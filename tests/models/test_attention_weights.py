@@ -82,6 +82,8 @@ def test_pair_layers_look_at_the_other_text():
         torch.testing.assert_close(own.weights.sum(-1), torch.ones(2, len(words.split())))
     page = heat_maps(maps, {})
     assert "layer 4 (second text), on the other text: a cat" in page
+    drawn = page.split("layer 4 (second text), on the other text")[1]
+    assert drawn.count("rotate(-90)") == 2 * 2  # the columns' words, for two heads
 
 
 @pytest.mark.parametrize("encoder", ["ms-transformer", "bilstm", "star-transformer"])

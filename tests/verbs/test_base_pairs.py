@@ -11,6 +11,7 @@ from headwise.models import pair_model
 from headwise.report.shares import divide
 from headwise.store import load_model
 from headwise.train import reading
+from headwise.verbs.report import report_file
 from headwise.verbs.train import train_files
 
 SMALL = {
@@ -164,3 +165,10 @@ def test_how_many_pairs_say_who_learns_what_a_base_knows(task):
     assert not many["base"]["probe"]
     assert many["pair"]["interaction"] == "match"
     assert (many["train"]["folds"], settings(1_000)["train"]["folds"]) == (3, 0)
+
+
+def test_the_report_shows_which_words_of_a_pair_were_compared(tmp_path, base):
+    run(tmp_path, base, "pair", settings={"pair": {"interaction": "match"}})
+    page = report_file(tmp_path / "model", tmp_path / "test.csv")
+    assert "layer 2, on the other text: " in page
+    assert "layer 2 (second text), on the other text: " in page

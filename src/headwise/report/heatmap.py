@@ -33,28 +33,36 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
     """
     pieces = []
     for own in maps:
+        if not any(node.name in ("word", "state") for node in own.queries):
+            continue  # nodes, which stand for no word
         squares, heads = [], priors.get(own.module, ())
+        other = any(node.name == "other" for node in own.keys)
         for head, weights in enumerate(own.between_words().tolist()):
             prior = heads[head] if head < len(heads) else None
             told = f"head {head + 1}" + ("" if prior is None else f": {prior}")
             drawn = prior is not None and "tree" not in str(prior)  # of which there is none here
             beside = draw([prior], len(own.words), legend=False) if prior is not None and drawn else ""
             squares.append(
-                f"<figure>{_square(weights, own.words, told)}{beside}"
+                f"<figure>{_square(weights, own.words, told, own.seen if other else ())}{beside}"
                 f"<figcaption>{escaped(told)}</figcaption></figure>"
             )
         title = f"layer {own.layer}" + (" (second text)" if own.text else "")
-        if any(node.name == "other" for node in own.keys):
+        if other:
             title += f", on the other text: {' '.join(own.seen)}"
         pieces.append(f'<h3>{escaped(title)}</h3><div class="hw-maps">{"".join(squares)}</div>')
     note = "Rows: the words that look; columns: the words that they look at, in the same order."
     return f"<p>{note} Beside each head what its prior lets it see.</p>{''.join(pieces)}" if pieces else ""
 
 
-def _square(rows: list[list[float]], words: Sequence[str], title: str) -> str:
-    named = len(words) <= MOST_WORDS
-    cell = _CELL if named else max(2, 560 // max(len(words), 1))
-    left = round(min(max(map(len, words), default=0), 14) * _LETTER) + 4 if named else 0
+def _square(rows: list[list[float]], words: Sequence[str], title: str, columns: Sequence[str] = ()) -> str:
+    """A map; `columns` are named where they are other words than the rows."""
+    longest = max(len(words), len(columns))
+    named = longest <= MOST_WORDS
+    cell = _CELL if named else max(2, 560 // longest)
+    left, top = (
+        round(min(max(map(len, own), default=0), 14) * _LETTER) + 4 if named and own else 0
+        for own in (words, columns)
+    )
     height, width = cell * len(words), cell * len(rows[0] if rows else ())
     shades: dict[float, list[str]] = {}
     for query, row in enumerate(rows):
@@ -66,12 +74,16 @@ def _square(rows: list[list[float]], words: Sequence[str], title: str) -> str:
         for shade, places in sorted(shades.items())
     )
     names = [
-        f'<text x="{left - 4}" y="{cell * place + cell - 4}" text-anchor="end">{escaped(word[:14])}</text>'
+        f'<text x="-4" y="{cell * place + cell - 4}" text-anchor="end">{escaped(word[:14])}</text>'
         for place, word in enumerate(words if named else ())
     ]
+    names += [
+        f'<text transform="translate({cell * place + cell - 4} -4) rotate(-90)">{escaped(word[:14])}</text>'
+        for place, word in enumerate(columns if named else ())
+    ]
     return (
-        f'<svg class="hw-heat" role="img" width="{left + width}" height="{height}" '
-        f'viewBox="0 0 {left + width} {height}"><title>{escaped(title)}</title>'
-        f'<rect class="paper" x="{left}" width="{width}" height="{height}"/>{"".join(names)}'
-        f'<g transform="translate({left} 0) scale({cell})">{cells}</g></svg>'
+        f'<svg class="hw-heat" role="img" width="{left + width}" height="{top + height}" '
+        f'viewBox="{-left} {-top} {left + width} {top + height}"><title>{escaped(title)}</title>'
+        f'<rect class="paper" width="{width}" height="{height}"/>{"".join(names)}'
+        f'<g transform="scale({cell})">{cells}</g></svg>'
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from headwise.data.near import near_texts, words_of
 from headwise.data.overlap import remembered
+from headwise.data.pair import Pair
 from headwise.errors import ConfigError
 from headwise.models.attention_weights import attention_weights
 from headwise.models.probe import probe
@@ -197,7 +198,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "wrong": len(found),
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(some),
-        "maps": _maps(model, [kind.text(item) for item in own[:200]]),
+        "maps": _maps(model, own[:200] if kind.sides == 2 else [kind.text(item) for item in own[:200]]),
         "repeats": _repeats(kind, items, seen),
     }
 
@@ -236,23 +237,34 @@ def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]
     return {label: best(words) for label, words in sorted(sums.items())}
 
 
-def _maps(model: Any, texts: Sequence[str]) -> str:
+def _maps(model: Any, texts: Sequence[str | Pair]) -> str:
     """What the heads look at in the first text that is short enough to be drawn, or a text's beginning."""
     low, high = _MAPPED
     if not isinstance(model, TextModel):
         return ""
-    text = next((own for own in texts if low <= len(own.split()) <= high), None)
+    fits = lambda own: all(low <= len(side.split()) <= high for side in _sides(own))  # noqa: E731
+    text = next((own for own in texts if fits(own)), None)
     if text is None and texts:
-        text = " ".join(texts[0].split()[:high])
+        text = _begun(texts[0], high)
     named: Any = model.encoder.named_modules()
     priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
     try:
         if text is None:
             return ""
-        far = probe(model, [" ".join(own.split()[:_PROBED]) for own in texts[:_PROBED]])
+        far = probe(model, [_begun(own, _PROBED) for own in texts[:_PROBED]])
         return heat_maps(attention_weights(model, text), priors) + reach_table(far)
     except ConfigError:  # an encoder without attention
         return ""
+
+
+def _sides(text: str | Pair) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else (text.first, text.second)
+
+
+def _begun(text: str | Pair, words: int) -> str | Pair:
+    """A text, or both of a pair, as far as so many words."""
+    own = [" ".join(side.split()[:words]) for side in _sides(text)]
+    return own[0] if isinstance(text, str) else Pair(own[0], own[1])
 
 
 def _facts(
