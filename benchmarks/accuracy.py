@@ -143,7 +143,7 @@ class Accuracy(Classifying):
         if system == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        name = without_phrases(system).removesuffix("-constituency").removesuffix(READ).removesuffix(MORE)
+        name = without_reading(without_phrases(system).removesuffix("-constituency"))
         named = read_recipe(Path(f"{recipes}-{name}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
@@ -167,9 +167,11 @@ class Accuracy(Classifying):
     def former(self, system: str) -> Former | None:
         if not system.endswith((READ, MORE)):
             return None
-        folder = encoder_folder(system.removesuffix(READ).removesuffix(MORE), more=system.endswith(MORE))
+        encoder, more = without_reading(system), system.endswith(MORE)
+        folder = encoder_folder(encoder, more=more)
         if not (folder / MANIFEST).exists():
-            raise ConfigError(f"{folder} is not there; python benchmarks/reviews_encoder.py makes it")
+            made = f"python benchmarks/reviews_encoder.py {encoder}{' --more' * more}"
+            raise ConfigError(f"{folder} is not there; {made} makes it")
         return Former(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
 
     def reads_trees(self, system: str) -> bool:
@@ -191,12 +193,17 @@ class Accuracy(Classifying):
         return replace(item, heads=None)
 
     def show(self, found: Found) -> None:
-        print_tables(found, PAPER)
+        print_tables(found, self.paper)
 
 
 def without_phrases(system: str) -> str:
     """A system without what its name says of phrases."""
     return system.removesuffix(PHRASES)
+
+
+def without_reading(system: str) -> str:
+    """A system without what its name says of reading."""
+    return system.removesuffix(READ).removesuffix(MORE)
 
 
 def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Task:

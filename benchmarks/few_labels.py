@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from accuracy import LINEAR, READ, Accuracy, task_of
-from accuracy_tables import print_tables
 from classifying import Task
-from runs import Found, Layers, Result
+from runs import Layers, Result
 
 TEXTS, DEV, EPOCHS = 250, 100, 16
 DOMAINS = ("MR", "apparel", "music", "electronics")
@@ -50,9 +49,6 @@ class FewLabels(Accuracy):
         random.Random(seed).shuffle(items)
         drawn = task_of(items[:TEXTS], items[TEXTS : TEXTS + DEV], items[TEXTS + DEV :])
         return super().measure(drawn, task, system, seed, folder)
-
-    def show(self, found: Found) -> None:
-        print_tables(found, self.paper)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """The labelled phrases of sentiment trees as training texts (Socher et al. 2013; so did Tai et al. 2015 and
 Kim 2014 train), with the constituency trees of sentences and phrases."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from headwise.data.example import Example
 from headwise.data.files import read_lines
-from headwise.data.formats.sst import parse_tree
-from headwise.features.brackets import bracket_heads, node_heads
+from headwise.data.options import ReadOptions
+from headwise.data.read import read_examples
+from headwise.features.brackets import bracket_heads
+from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.syntax import Heads
 from runs import DATA
 
@@ -17,7 +20,7 @@ def treebank_heads() -> dict[str, Heads]:
     """The constituency trees of SST by their texts; but for those with spaces in a leaf."""
     trees: dict[str, Heads] = {}
     for part in ("train", "dev", "test"):
-        for _, line in _lines(part):
+        for _, line in read_lines(_path(part)):
             words, heads = bracket_heads(line)
             trees[" ".join(words)] = heads
     return {text: heads for text, heads in trees.items() if len(text.split()) == len(heads)}
@@ -29,22 +32,18 @@ def with_phrases(sentences: Sequence[Example], *, binary: bool, trees: bool) -> 
     Args:
         sentences: The training sentences.
         binary: Labels 0 and 1, without the neutral ones; else 0 to 4.
-        trees: With their constituency trees, where the sentence has one.
+        trees: The phrases with their constituency trees.
     """
-    whole = treebank_heads() if trees else {}
+    options = ReadOptions(format="sst", sst_unit="phrases", sst_labels="binary" if binary else "five")
+    phrases = read_examples(_path("train"), options).items
+    if trees:
+        heads = read_phrase_parses(_path("train"), [(own.line, own.text) for own in phrases])
+        phrases = [replace(own, heads=one) for own, one in zip(phrases, heads, strict=True)]
     found = {example.text: example for example in sentences}
-    for number, line in _lines("train"):
-        words, nodes = parse_tree(line)
-        heads = whole.get(" ".join(words))
-        for node in nodes:
-            text = " ".join(words[node.start : node.end])
-            if text in found or (binary and node.label == "2"):
-                continue
-            label = str(int(node.label) // 3) if binary else node.label
-            own = None if heads is None else node_heads(heads, node.start, node.end)
-            found[text] = Example(text, label, number, heads=own)
+    for own in phrases:
+        found.setdefault(own.text, own)
     return list(found.values())
 
 
-def _lines(part: str) -> Iterator[tuple[int, str]]:
-    return read_lines(str(DATA / f"sst/trees/{part}.txt.gz"))
+def _path(part: str) -> str:
+    return str(DATA / f"sst/trees/{part}.txt.gz")

@@ -32,15 +32,15 @@ def below(text):
 
 
 @pytest.fixture
-def trees(monkeypatch):
+def trees(monkeypatch, tmp_path):
     import phrases
 
     choose = random.Random(0)
     lines = [tree([f"w{n}_{word}" for word in range(choose.randint(1, 9))], choose) for n in range(40)]
-    monkeypatch.setattr(phrases, "_lines", lambda part: enumerate(lines if part == "train" else [], 1))
-    phrases.treebank_heads.cache_clear()
-    yield lines
-    phrases.treebank_heads.cache_clear()
+    path = tmp_path / "train.txt"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    monkeypatch.setattr(phrases, "_path", lambda part: str(path))
+    return lines
 
 
 def sentences(lines):

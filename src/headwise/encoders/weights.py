@@ -123,8 +123,7 @@ def record(encoder: nn.Module, interaction: nn.Module | None = None) -> Iterator
             hook.remove()
 
 
-def words_of(count: int, name: str = "word") -> tuple[Node, ...]:
-    """The rows of so many words."""
+def _words(count: int, name: str = "word") -> tuple[Node, ...]:
     return tuple(Node(name, place, place + 1) for place in range(count))
 
 
@@ -143,7 +142,7 @@ def _self(module: SelfAttention, x: Ragged, *, front: bool, **_: Any) -> tuple[l
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):
             mixed[rows, h] = reference.mix(weights[h], v[:, h], prior, pairs)
-        nodes = (Node("node"), *words_of(size - 1)) if front else words_of(size)
+        nodes = (Node("node"), *_words(size - 1)) if front else _words(size)
         looks.append(Look("", text, torch.stack(weights), nodes, nodes, names))
     return looks, module.out(mixed.flatten(1))
 
@@ -204,26 +203,26 @@ def _star(
     for text, (start, size) in enumerate(_cuts(layout)):
         words = torch.arange(start, start + size)
         columns = torch.cat([words, total + words, torch.tensor([2 * total + text, 2 * total + len(s)])])
-        beyond = (*words_of(size, "state"), *words_of(size), Node("relay"), Node("nothing"))
-        looks.append(Look("", text, weights[:, words][:, :, columns], words_of(size, "state"), beyond))
+        beyond = (*_words(size, "state"), *_words(size), Node("relay"), Node("nothing"))
+        looks.append(Look("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond))
         seen = torch.cat([torch.tensor([text]), len(s) + words])
         scores = ask[:, text, None] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
         of_relay = scores.softmax(-1)
         mixed[:, text] = (of_relay @ relay_value[:, seen])[:, 0]
-        nodes = (Node("relay"), *words_of(size, "state"))
+        nodes = (Node("relay"), *_words(size, "state"))
         looks.append(Look("", text, of_relay, nodes[:1], nodes))
     return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
 
 
 def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[list[Look], Tensor]:
     query, key, value = module.projected(x, y)
-    found, seen = across(query, key, value, x.layout, y.layout, module.scale)
+    found, seen = _across(query, key, value, x.layout, y.layout, module.scale)
     looks = []
     kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
     of, to = next((own for part, own in kinds.items() if part in name), ("word", "word"))
     for text, weights in enumerate(found):
         asking, asked = (
-            words_of(n) if kind == "word" else (Node(kind),) * n
+            _words(n) if kind == "word" else (Node(kind),) * n
             for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
         looks.append(Look("", text, weights, asking, asked))
@@ -233,16 +232,32 @@ def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[lis
 def _memory(
     module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: Any, **__: Any
 ) -> tuple[list[Look], Tensor]:
-    query, key, value = module.projected(rows, memory)
-    found, seen = across(query, key, value, layout, memory.layout, query.shape[-1] ** -0.5)
-    looks = [
-        Look("", text, weights, words_of(weights.shape[1]), words_of(weights.shape[2], "other"))
-        for text, weights in enumerate(found)
-    ]
-    return looks, module.out(seen.flatten(1))
+    looks, seen = on_other_text(*module.projected(rows, memory), layout, memory.layout)
+    return looks, module.out(seen)
 
 
-def across(
+def on_other_text(
+    query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, of: str = "word"
+) -> tuple[list[Look], Tensor]:
+    """What rows look at in the other text of their pairs, and what they see there, `[rows, heads * size]`.
+
+    Args:
+        query: `[rows, heads, size]`.
+        key: `[words, heads, size]`.
+        value: As `key`.
+        queries: The rows of each text.
+        keys: The words of the text that each looks at.
+        of: What the rows are: word, or node.
+    """
+    found, seen = _across(query, key, value, queries, keys, query.shape[-1] ** -0.5)
+    looks = []
+    for text, weights in enumerate(found):
+        asking = _words(weights.shape[1]) if of == "word" else (Node(of),) * weights.shape[1]
+        looks.append(Look("", text, weights, asking, _words(weights.shape[2], "other")))
+    return looks, seen.flatten(1)
+
+
+def _across(
     query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float
 ) -> tuple[list[Tensor], Tensor]:
     """The weights of each text, `[heads, queries, keys]`, and what follows from them, as `query`."""
@@ -266,7 +281,7 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look
         weights = scores.exp() * visible[..., None]
         weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)
         seen[rows] = torch.einsum("ijd,jd->id", weights, h[rows])
-        looks.append(Look("", text, weights.permute(2, 0, 1), words_of(size), words_of(size)))
+        looks.append(Look("", text, weights.permute(2, 0, 1), _words(size), _words(size)))
     return looks, module.gated(h, seen)
 
 

@@ -11,7 +11,7 @@ from torch.nn.functional import relu
 from headwise.attention.cross import cross_attention
 from headwise.attention.heads import projections
 from headwise.encoders.base import Encoded
-from headwise.encoders.weights import Look, Node, across, words_of
+from headwise.encoders.weights import Look, on_other_text
 from headwise.layers.pair import PairConfig, product
 from headwise.ragged import Layout, Ragged
 
@@ -70,13 +70,8 @@ class Block(nn.Module):
 
     def looks(self, rows: Ragged, others: Ragged, of: str = "word", **_: Any) -> tuple[list[Look], Tensor]:
         """What the rows look at, and what they should become (see `headwise.encoders.weights.record`)."""
-        query, key, value = self.projected(rows, others)
-        found, seen = across(query, key, value, rows.layout, others.layout, query.shape[-1] ** -0.5)
-        looks = []
-        for text, weights in enumerate(found):
-            asking = words_of(weights.shape[1]) if of == "word" else (Node(of),)
-            looks.append(Look("", text, weights, asking, words_of(weights.shape[2], "other")))
-        return looks, self.joined(rows.values, seen.flatten(1))
+        looks, seen = on_other_text(*self.projected(rows, others), rows.layout, others.layout, of)
+        return looks, self.joined(rows.values, seen)
 
 
 class CrossBlock(Block):

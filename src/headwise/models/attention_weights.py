@@ -140,8 +140,7 @@ def _run(
         encoded = model.features.encode([example])
         read = [(cut(example.text), len(encoded[0]))]
     batch = model.collate(encoded, model.device)
-    read_out = isinstance(model, PairReader) and model.interaction is not None
-    model(batch) if read_out else model.encode(batch)
+    model.encode(batch) if getattr(model, "interaction", None) is None else model(batch)
     words = [tuple(own[:size]) for own, size in read]
     most, overlap = model.window
     return words, [

@@ -67,6 +67,14 @@ def kept_base(settings: Settings, items: int) -> Settings:
     return settings
 
 
+def resize(settings: Settings, width: int, heads: int, layers: int) -> None:
+    """Give the encoder of some settings another size, and nothing else of its own."""
+    name = settings["encoder"]["name"]
+    own = text_settings(ENCODERS[name][1], width, heads, layers)
+    own.pop("readout", None)
+    settings["encoder"] = {"name": name, "width": width, **own}
+
+
 def light(settings: Settings, items: int) -> Settings:
     """Settings with a base: a small encoder, fewer and larger steps come to the same in a third of the
     time, and with few items folds say what is fitted after training.
@@ -75,10 +83,7 @@ def light(settings: Settings, items: int) -> Settings:
         settings: Those of `kept_base`.
         items: Training items.
     """
-    name = settings["encoder"]["name"]
-    small = text_settings(ENCODERS[name][1], *SMALL)
-    small.pop("readout", None)
-    settings["encoder"] = {"name": name, "width": SMALL[0], **small}
+    resize(settings, *SMALL)
     settings["train"] |= {
         "epochs": 5 if items < 50_000 else 3,
         "batch_texts": 32,

@@ -7,17 +7,18 @@ import numpy as np
 from headwise.data.labels import label_names, targets_of
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
-from headwise.encoders.base import text_settings
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
-from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
+from headwise.tasks.defaults import Settings, kept_base, light, resize, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
 FEWEST = 700
 """Training pairs from which an encoder learns to match words."""
+MATCHING = (128, 4, 1)
+"""Width, heads and layers of an encoder that does."""
 
 
 class PairLabels(LabelTask):
@@ -72,10 +73,7 @@ def pair_defaults_with_base(settings: Settings, items: int) -> Settings:
     """
     if items < FEWEST:
         return light(kept_base(settings, items), items)
-    name = settings["encoder"]["name"]
-    own = text_settings(ENCODERS[name][1], 128, 4, 1)
-    own.pop("readout", None)
-    settings["encoder"] = {"name": name, "width": 128, **own}
+    resize(settings, *MATCHING)
     settings["pair"]["interaction"] = "match"
     settings["base"]["probe"] = False
     settings["train"] |= {

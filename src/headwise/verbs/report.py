@@ -198,7 +198,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "wrong": len(found),
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(some),
-        "maps": _maps(model, own[:200] if kind.sides == 2 else [kind.text(item) for item in own[:200]]),
+        "maps": _maps(model, [kind.words(item, str.split) for item in own[:200]]),
         "repeats": _repeats(kind, items, seen),
     }
 
@@ -237,34 +237,27 @@ def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]
     return {label: best(words) for label, words in sorted(sums.items())}
 
 
-def _maps(model: Any, texts: Sequence[str | Pair]) -> str:
-    """What the heads look at in the first text that is short enough to be drawn, or a text's beginning."""
+def _maps(model: Any, texts: Sequence[Sequence[Sequence[str]]]) -> str:
+    """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
+    the beginning of one; `texts` are the words of each side of the items."""
     low, high = _MAPPED
-    if not isinstance(model, TextModel):
+    if not isinstance(model, TextModel) or not texts:
         return ""
-    fits = lambda own: all(low <= len(side.split()) <= high for side in _sides(own))  # noqa: E731
-    text = next((own for own in texts if fits(own)), None)
-    if text is None and texts:
-        text = _begun(texts[0], high)
+    short = (own for own in texts if all(low <= len(words) <= high for words in own))
+    text = _begun(next(short, texts[0]), high)
     named: Any = model.encoder.named_modules()
     priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
     try:
-        if text is None:
-            return ""
         far = probe(model, [_begun(own, _PROBED) for own in texts[:_PROBED]])
         return heat_maps(attention_weights(model, text), priors) + reach_table(far)
     except ConfigError:  # an encoder without attention
         return ""
 
 
-def _sides(text: str | Pair) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else (text.first, text.second)
-
-
-def _begun(text: str | Pair, words: int) -> str | Pair:
-    """A text, or both of a pair, as far as so many words."""
-    own = [" ".join(side.split()[:words]) for side in _sides(text)]
-    return own[0] if isinstance(text, str) else Pair(own[0], own[1])
+def _begun(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
+    """A text, or a pair of two, as far as so many words."""
+    first, *second = (" ".join(words[:most]) for words in sides)
+    return Pair(first, second[0]) if second else first
 
 
 def _facts(
