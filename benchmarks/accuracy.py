@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from accuracy_tables import print_tables
-from classifying import LINEAR, Classifying, Task
+from classifying import LINEAR, REFIT, Classifying, Task
 from default_sets import REVIEWS
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
@@ -111,6 +111,7 @@ class Accuracy(Classifying):
         "ms-directions",
         *(f"{name}{READ}" for name in ("ms-transformer", "ms-directions", "bilstm")),
         f"ms-directions{MORE}",
+        *(f"{name}{REFIT}" for name in (f"ms-directions{READ}", f"bilstm{READ}", LINEAR)),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 
@@ -140,10 +141,10 @@ class Accuracy(Classifying):
         return task_of(*three)
 
     def layers(self, task: str, system: str) -> Layers:
-        if system == LINEAR:
+        if system.removesuffix(REFIT) == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        name = without_reading(without_phrases(system).removesuffix("-constituency"))
+        name = without_reading(without_phrases(system.removesuffix(REFIT)).removesuffix("-constituency"))
         named = read_recipe(Path(f"{recipes}-{name}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         if system.endswith(PHRASES):
@@ -154,17 +155,23 @@ class Accuracy(Classifying):
             own["train"] = {"epochs": 4, "batch_texts": 128}
         if task == "imdb":  # fifteen times the texts of a domain
             own["train"] = {"epochs": 2, "batch_texts": 32}
+        if system.endswith(REFIT):
+            own["train"] = {**own.get("train", {}), "refit": True}
+            own["expert"] = {"kind": "linear"}  # weighed before dev is learnt, too
         if without_phrases(system) == BRACKETS:
             own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
         return [named, own]
 
-    def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Callable[[list[Any]], np.ndarray]:
+    def baseline(
+        self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
+    ) -> Callable[[list[Any]], np.ndarray]:
         train, dev = (([own.text for own in items], labels) for items, labels in parts)
-        model = fit_baseline(train, dev, tokenizer="whitespace")
+        model = fit_baseline(train, dev, tokenizer="whitespace", refit=refit)
         assert model is not None
         return lambda items: model.predict([own.text for own in items])
 
     def former(self, system: str) -> Former | None:
+        system = system.removesuffix(REFIT)
         if not system.endswith((READ, MORE)):
             return None
         encoder, more = without_reading(system), system.endswith(MORE)

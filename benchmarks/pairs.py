@@ -137,8 +137,10 @@ class Pairs(Classifying):
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
         return [recipe, *own, *([MATCHING] if system.endswith(MATCH) else [])]
 
-    def baseline(self, *parts: tuple[list[Any], np.ndarray]) -> Callable[[list[Any]], np.ndarray]:
-        model = fit_pair_baseline(*parts, tokenizer="whitespace")
+    def baseline(
+        self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
+    ) -> Callable[[list[Any]], np.ndarray]:
+        model = fit_pair_baseline(*parts, tokenizer="whitespace", refit=refit)
         assert model is not None
         return model.predict
 

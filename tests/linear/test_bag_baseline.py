@@ -26,3 +26,13 @@ def test_bags_that_differ_in_one_instance():
     targets = np.array(labels)
     guesses = linear_guesses((bags[:60], targets[:60]), (bags[60:80], targets[60:80]), bags[80:])
     assert (guesses == targets[80:]).all()
+
+
+def test_once_dev_has_chosen_it_may_learn_of_dev_too():
+    """Training bags tell nothing of the second feature, by which those of dev differ."""
+    train = [bag([n % 2, 0]) for n in range(8)]
+    dev = [bag([0.5, n % 2 * 8 - 4]) for n in range(40)]
+    test = [bag([0.5, -4]), bag([0.5, 4])]
+    parts = (train, np.arange(8) % 2), (dev, np.arange(40) % 2)
+    assert len(set(linear_guesses(*parts, test))) == 1
+    assert linear_guesses(*parts, test, refit=True).tolist() == [0, 1]

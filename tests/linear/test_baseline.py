@@ -76,3 +76,17 @@ def test_three_classes_and_texts_without_known_words():
     assert fitted is not None
     assert fitted.predict(["green", "blue", "red"]).tolist() == [1, 2, 0]
     assert fitted.predict(["", "unseen"]).shape == (2,)
+
+
+def test_once_dev_has_chosen_it_may_learn_of_dev_too():
+    dev, targets = ["fine fine", "dull", "good dull"], (1, 0, 0)
+    one, both = (fit(dev=dev, dev_targets=targets, refit=again) for again in (False, True))
+    assert (both.strength, both.blocks, both.dev_accuracy) == (one.strength, one.blocks, one.dev_accuracy)
+    assert len(both.model.blocks["words"]) == len(one.model.blocks["words"]) + len(
+        {"fine", "dull", "fine fine", "good dull"}
+    )
+    machine = LinearSVC(C=both.strength, random_state=0)
+    vectorizer = TfidfVectorizer(token_pattern=r"\S+", ngram_range=(1, 2), sublinear_tf=True)
+    machine.fit(vectorizer.fit_transform([*TRAIN, *dev]), np.concatenate([TARGETS, targets]))
+    texts = ["fine", "dull", "good", "bad", "fine plot", "dull plot"]
+    assert both.predict(texts).tolist() == machine.predict(vectorizer.transform(texts)).tolist()

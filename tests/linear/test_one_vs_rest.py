@@ -25,7 +25,8 @@ def test_as_scikit_learn(monkeypatch):
     monkeypatch.setattr("headwise.linear.one_vs_rest.STRENGTHS", STRENGTHS[2:3])
     random = np.random.default_rng(0)
     features, targets = csr_matrix(random.random((60, 8))), random.random((60, 3)) < 0.5
-    found = fit_one_vs_rest((features, targets), (features, targets))
+    found, strength = fit_one_vs_rest((features, targets), (features, targets))
+    assert strength == STRENGTHS[2]
     oracle = OneVsRestClassifier(LinearSVC(C=STRENGTHS[2], random_state=0)).fit(features, targets)
     np.testing.assert_allclose(found.scores(features), oracle.decision_function(features), atol=1e-4)
 
@@ -33,7 +34,8 @@ def test_as_scikit_learn(monkeypatch):
 def test_labels_that_all_have_or_none():
     targets = np.array([[True, False, True], [True, False, False]])
     features = csr_matrix(np.eye(2, dtype=np.float32))
-    scores = fit_one_vs_rest((features, targets), (features, targets)).scores(features)
+    linear, _ = fit_one_vs_rest((features, targets), (features, targets))
+    scores = linear.scores(features)
     np.testing.assert_array_equal(scores[:, :2], [[1, -1], [1, -1]])
     assert scores[0, 2] > scores[1, 2]
 
@@ -47,3 +49,18 @@ def test_the_baseline_learns_words():
         fit_label_set_baseline((["", ""], np.eye(2, dtype=bool)), (["a"], np.eye(2, dtype=bool)[:1]))
         is None
     )
+
+
+def test_the_baseline_of_all_texts_knows_words_of_dev():
+    train, dev = data(200, 0), data(60, 1)
+    snow = ([f"{text} snow" for text in dev[0]], np.roll(dev[1], 1, axis=1))
+    last = {
+        name: fit_label_set_baseline(train, snow, refit=again)
+        for name, again in (("one", False), ("all", True))
+    }
+    assert "snow" not in last["one"].vectorizer.vocabulary_
+    assert "snow" in last["all"].vectorizer.vocabulary_
+    assert len(last["all"].linear.weights) > len(last["one"].linear.weights)
+    np.testing.assert_array_equal(
+        last["all"].thresholds, last["one"].thresholds
+    )  # those that dev has chosen

@@ -59,3 +59,18 @@ def test_it_learns_overlap():
 def test_pairs_without_words():
     nothing = [Pair("", "")] * 4, np.array([0, 1, 0, 1])
     assert fit_pair_baseline(nothing, nothing) is None
+
+
+def test_once_dev_has_chosen_it_may_learn_of_dev_too():
+    train, dev = problem(100, 0), problem(40, 1)
+    new = [Pair(f"{pair.first} new", pair.second) for pair in dev[0]]
+    for place, scores in ((1, False), (2, True)):
+        parts = (train[0], train[place]), (new, dev[place])
+        one, both = (
+            fit_pair_baseline(*parts, tokenizer="whitespace", scores=scores, refit=again)
+            for again in (False, True)
+        )
+        known = [own.features.vectorizer.vocabulary_ for own in (one, both)]
+        assert ["new" in words for words in known] == [False, True]
+        assert both.linear.get_params() == one.linear.get_params()  # as dev has chosen
+        assert both.linear.n_features_in_ > one.linear.n_features_in_

@@ -44,7 +44,7 @@ class Stars(Classify):
         off = distances(model.labels, found.predicted, items)
         return StarsEvaluation(**vars(found), distance=float(off.mean()))
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         """The same number of stars for all: the median."""
         stars = np.array([float(item.label) for item in parts.train])
         nearest = min(

@@ -12,7 +12,9 @@ from headwise.features.bases import Base, choose_base, save_base
 from headwise.features.bases.base import Table
 from headwise.features.bases.choice import LEAST_KNOWN
 from headwise.features.bases.embedding import BaseEmbedding
+from headwise.linear.baseline import fit_baseline
 from headwise.store import load_model
+from headwise.tasks import classify
 from headwise.train import fit as fit_room
 from headwise.train.loop import AGAIN
 from headwise.verbs.train import train_files
@@ -108,10 +110,11 @@ def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path,
 
     monkeypatch.setattr(fit_room, "train", spy)
     refit = {"train": {"refit": True, "folds": 0}}
-    run(tmp_path, base, "split", settings=refit, test=texts(tmp_path / "test.csv", 12, 100))
+    own = run(tmp_path, base, "split", settings=refit, test=texts(tmp_path / "test.csv", 12, 100))
     assert seen == [34, 40]
+    assert own.fitted.refit
     seen.clear()
-    run(
+    own = run(
         tmp_path,
         base,
         "given",
@@ -120,9 +123,27 @@ def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path,
         test=texts(tmp_path / "test.csv", 12, 100),
     )
     assert seen == [40]
+    assert not own.fitted.refit
     seen.clear()
-    run(tmp_path, base, "folds", test=texts(tmp_path / "test.csv", 12, 100))
+    own = run(tmp_path, base, "folds", test=texts(tmp_path / "test.csv", 12, 100))
     assert seen == [26, 27, 27, 40]
+    assert own.fitted.refit
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_the_baseline_has_what_the_model_had(tmp_path, base, monkeypatch, refit):
+    asked = []
+
+    def spy(*parts, **how):
+        asked.append(how["refit"])
+        return fit_baseline(*parts, **how)
+
+    monkeypatch.setattr(classify, "fit_baseline", spy)
+    settings = [{"base": {"name": base}}, SMALL, {"train": {"refit": refit, "folds": 0}}]
+    test = texts(tmp_path / "test.csv", 12, 100)
+    outcome = train_files(texts(tmp_path / "train.csv"), tmp_path / "model", settings=settings, test=test)
+    assert asked == [refit]
+    assert "baseline" in outcome.rivals
 
 
 def test_every_text_is_judged_once_by_a_model_that_has_not_seen_it(tmp_path, base, monkeypatch):

@@ -11,7 +11,11 @@ NAME = "mean, minimum and maximum + linear SVM"
 
 
 def linear_guesses(
-    train: tuple[Sequence[Bag], np.ndarray], dev: tuple[Sequence[Bag], np.ndarray], test: Sequence[Bag]
+    train: tuple[Sequence[Bag], np.ndarray],
+    dev: tuple[Sequence[Bag], np.ndarray],
+    test: Sequence[Bag],
+    *,
+    refit: bool = False,
 ) -> np.ndarray:
     """Label numbers of the test bags, `[bags]`, by an SVM on the training bags, its C chosen on dev.
 
@@ -19,6 +23,7 @@ def linear_guesses(
         train: Bags and label numbers.
         dev: Likewise.
         test: Bags.
+        refit: Once dev has chosen, fit again on training and dev bags together.
     """
     from sklearn.preprocessing import StandardScaler  # slow to load, and predictions do without
 
@@ -30,6 +35,10 @@ def linear_guesses(
         return np.asarray(scaler.transform(summaries)) / summaries.shape[1] ** 0.5
 
     machine, _ = fit_svm((scaled(train[0]), train[1]), (scaled(dev[0]), dev[1]))
+    if refit:
+        bags = [*train[0], *dev[0]]
+        scaler = scaler.fit(summarise(bags))
+        machine = machine.fit(scaled(bags), np.concatenate([train[1], dev[1]]))
     return np.asarray(machine.predict(scaled(test)))
 
 

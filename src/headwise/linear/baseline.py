@@ -5,7 +5,7 @@ Of words and word pairs alone, and of these with runs of characters, the one tha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +51,7 @@ def fit_baseline(
     dev: tuple[Sequence[str], np.ndarray],
     *,
     tokenizer: str = "penn",
+    refit: bool = False,
 ) -> Baseline | None:
     """TF-IDF + linear SVM on the training texts; what is read and C are the first that are best on dev.
 
@@ -58,6 +59,7 @@ def fit_baseline(
         train: Texts and label numbers.
         dev: Likewise.
         tokenizer: The model's, so that both read the same words.
+        refit: Once dev has chosen, fit again on training and dev texts together.
 
     Returns:
         None where the texts have no words at all.
@@ -81,7 +83,15 @@ def fit_baseline(
             if best is None or accuracy > best.dev_accuracy:
                 vocabularies: dict[Block, Vocabulary] = {name: fitted[name][0] for name in blocks}
                 best = Baseline(LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy)
-    return best
+    if best is None or not refit:
+        return best
+    texts, labels = [*train[0], *dev[0]], np.concatenate([train[1], dev[1]])
+    fitted = {own.block: own.fit(texts, max_features=most) for own in readers if own.block in best.blocks}
+    rows = _rows([found for _, found in fitted.values()], len(texts))
+    costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
+    machine = solve(rows, signs_of(labels, classes), costs)
+    known: dict[Block, Vocabulary] = {name: fitted[name][0] for name in best.blocks}
+    return replace(best, model=LinearModel(known, machine, classes, tokenizer))
 
 
 def _rows(parts: list, texts: int) -> Rows:

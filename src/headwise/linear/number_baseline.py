@@ -16,6 +16,7 @@ def fit_number_baseline(
     test: Sequence[str],
     *,
     tokenizer: str = "penn",
+    refit: bool = False,
 ) -> np.ndarray | None:
     """The numbers of test texts, by ridge regression with its strength chosen on dev.
 
@@ -24,6 +25,7 @@ def fit_number_baseline(
         dev: Likewise.
         test: Texts.
         tokenizer: The model's, so that both read the same words.
+        refit: Once dev has chosen, fit again on training and dev texts together.
 
     Returns:
         None where the training texts have no words at all.
@@ -33,4 +35,7 @@ def fit_number_baseline(
         return None
     vectorizer, features = found
     ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
+    if refit:
+        features = vectorizer.fit_transform([*train[0], *dev[0]])
+        ridge = ridge.fit(features, np.concatenate([train[1], dev[1]]))
     return np.asarray(ridge.predict(vectorizer.transform(test)))

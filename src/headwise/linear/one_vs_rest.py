@@ -37,19 +37,20 @@ class OneVsRest:
         return np.asarray(features @ self.weights + self.bias, dtype=np.float32)
 
 
-def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> OneVsRest:
+def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> tuple[OneVsRest, float]:
     """A linear SVM for each label; of `STRENGTHS` the first C with the best micro F1 on dev, with the
-    threshold that is best there. Labels that all training texts have, or none, have the score 1 or -1.
+    threshold that is best there; and that C. Labels that all training texts have, or none, have the score 1
+    or -1.
 
     Args:
         train: Features `[texts, features]` (sparse) and labels.
         dev: Likewise.
     """
 
-    def on_dev(found: OneVsRest) -> float:
-        return best_threshold(found.scores(dev[0]).ravel(), dev[1].ravel())[1]
+    def on_dev(found: tuple[OneVsRest, float]) -> float:
+        return best_threshold(found[0].scores(dev[0]).ravel(), dev[1].ravel())[1]
 
-    return max((_fit(train, strength) for strength in STRENGTHS), key=on_dev)
+    return max(((_fit(train, strength), strength) for strength in STRENGTHS), key=on_dev)
 
 
 def _fit(train: tuple[Any, Targets], strength: float) -> OneVsRest:
@@ -90,6 +91,7 @@ def fit_label_set_baseline(
     *,
     tokenizer: str = "penn",
     min_texts: int = 10,
+    refit: bool = False,
 ) -> LabelSetBaseline | None:
     """The linear baseline that stands beside a model of label sets.
 
@@ -98,6 +100,7 @@ def fit_label_set_baseline(
         dev: Likewise.
         tokenizer: The model's, so that both read the same words.
         min_texts: See `headwise.scores.thresholds.ThresholdConfig`.
+        refit: Once dev has chosen, thresholds too, fit again on training and dev texts together.
 
     Returns:
         None where the texts have no words at all.
@@ -107,6 +110,9 @@ def fit_label_set_baseline(
         return None
     vectorizer, features = found
     dev_features = vectorizer.transform(dev[0])
-    linear = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
+    linear, strength = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
     thresholds = fit_thresholds(linear.scores(dev_features), dev[1], min_texts)
+    if refit:
+        features = vectorizer.fit_transform([*train[0], *dev[0]])
+        linear = _fit((features, np.concatenate([train[1], dev[1]])), strength)
     return LabelSetBaseline(vectorizer, linear, thresholds)

@@ -73,6 +73,7 @@ def fit_pair_baseline(
     *,
     tokenizer: str = "penn",
     scores: bool = False,
+    refit: bool = False,
 ) -> PairBaseline | None:
     """A linear SVM (or of scores a ridge regression) on `PairFeatures` of the training pairs, its strength
     chosen on dev.
@@ -82,6 +83,7 @@ def fit_pair_baseline(
         dev: Likewise.
         tokenizer: The model's, so that both read the same words.
         scores: Whether pairs have scores.
+        refit: Once dev has chosen, fit again on training and dev pairs together.
 
     Returns:
         None where the pairs have no words at all.
@@ -90,4 +92,9 @@ def fit_pair_baseline(
     if features is None:
         return None
     parts = (features(train[0]), train[1]), (features(dev[0]), dev[1])
-    return PairBaseline(features, fit_ridge(*parts) if scores else fit_svm(*parts)[0])
+    linear = fit_ridge(*parts) if scores else fit_svm(*parts)[0]
+    if refit:
+        pairs = [*train[0], *dev[0]]
+        features = fit_pair_features(pairs, tokenizer) or features
+        linear = linear.fit(features(pairs), np.concatenate([train[1], dev[1]]))
+    return PairBaseline(features, linear)

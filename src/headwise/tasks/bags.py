@@ -79,9 +79,9 @@ class Bags(LabelTask):
     def told(self, fitted: Fitted) -> list[str]:
         return [calibration_told(fitted)]
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
-        return NAME, linear_guesses(train, dev, parts.test)
+        return NAME, linear_guesses(train, dev, parts.test, refit=refit)
 
     def likeness(self, model: Any) -> Any:
         return model.features.names

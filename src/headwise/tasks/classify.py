@@ -45,9 +45,9 @@ class Classify(LabelTask):
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Model:
         return Model(recipe.model, words, all_labels(parts.train))
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = (
             ([item.text for item in own], targets_of(own, model.labels)) for own in (parts.train, parts.dev)
         )
-        linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer)
+        linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (NAME, linear.predict([item.text for item in parts.test]))

@@ -70,12 +70,12 @@ class LabelTask(Task):
     def judge(self, model: Any, items: Any) -> Evaluation:
         return evaluate_labels(model, items, targets_of(items, model.labels))
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and the label numbers of the test items by it."""
         raise NotImplementedError
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
-        found = self.guesses(parts, model)
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
+        found = self.guesses(parts, model, refit=refit)
         if found is None:
             return None
         name, guessed = found

@@ -127,7 +127,7 @@ class Language(Task):
         language = replace(own, windows=math.ceil(own.windows * share))
         return replace(recipe, model=replace(recipe.model, language=language))
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         return Rival(BASELINE, frequencies(parts.train, parts.test).to_json())
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:

@@ -95,7 +95,9 @@ class MaskedWords(Task):
     def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
         return Sheet((Line("nats per hidden word", "loss", "three"),), "texts", lower=True)
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: MaskedScores) -> Rival | None:
+    def baseline(
+        self, parts: Parts[Any], model: Any, judged: MaskedScores, *, refit: bool = False
+    ) -> Rival | None:
         """How often each word occurs in training."""
         often = MaskedObjective(model, [], []).often
         chances, likeliest = often.clamp(min=LEAST).log(), int(often.argmax())

@@ -90,13 +90,16 @@ class MultiLabel(Task):
     def judge(self, model: Any, items: Any) -> LabelSetEvaluation:
         return evaluate_label_sets(model, items, indicators(items, model.labels))
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         """TF-IDF + one SVM a label, its thresholds tuned on dev as the model's."""
         all_parts = (parts.train, parts.dev, parts.test)
         read = [([item.text for item in own], indicators(own, model.labels)) for own in all_parts]
         config = model.config
         linear = fit_label_set_baseline(
-            read[0], read[1], tokenizer=config.words.tokenizer, min_texts=config.thresholds.min_texts
+            *read[:2],
+            tokenizer=config.words.tokenizer,
+            min_texts=config.thresholds.min_texts,
+            refit=refit,
         )
         if linear is None:
             return None

@@ -84,12 +84,12 @@ class NumberTask(Task):
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_numbers(model, model.encoded(items))
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and the numbers of the test items by it."""
         raise NotImplementedError
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
-        found = self.guesses(parts, model)
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
+        found = self.guesses(parts, model, refit=refit)
         if found is None:
             return None
         name, guessed = found

@@ -44,9 +44,9 @@ class PairLabels(LabelTask):
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> PairModel:
         return PairModel(recipe.model, words, label_names(item.label for item in parts.train))
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
-        linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer)
+        linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (NAME, linear.predict(parts.test))
 
 

@@ -33,7 +33,8 @@ class PairScores(NumberTask):
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         return pair_defaults_with_base(super().defaults_with_base(settings, items), items)
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
-        linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, scores=True)
+        tokenizer = model.config.words.tokenizer
+        linear = fit_pair_baseline(train, dev, tokenizer=tokenizer, scores=True, refit=refit)
         return None if linear is None else (SCORE_NAME, linear.predict(parts.test))

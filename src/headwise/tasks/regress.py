@@ -35,8 +35,9 @@ class Regress(NumberTask):
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         return light(kept_base(super().defaults_with_base(settings, items), items), items)
 
-    def guesses(self, parts: Parts[Any], model: Any) -> tuple[str, np.ndarray] | None:
+    def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
-        found = fit_number_baseline(train, dev, read[2], tokenizer=model.config.words.tokenizer)
+        tokenizer = model.config.words.tokenizer
+        found = fit_number_baseline(train, dev, read[2], tokenizer=tokenizer, refit=refit)
         return None if found is None else (NAME, found)

@@ -132,9 +132,10 @@ class Tag(Task):
             losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
         return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
 
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         """A CRF on the spelling of words and their neighbours."""
-        guessed = fit_crf(parts.train, model.written).predict(parts.test)
+        learnt = [*parts.train, *parts.dev] if refit else parts.train
+        guessed = fit_crf(learnt, model.written).predict(parts.test)
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
         return _rival(NAME, guessed, parts.test, model.written, asdict(difference))
 

@@ -209,7 +209,7 @@ class Task(ABC):
         """Let a model answer items, and compare with their true answers: an evaluation with a `to_json`."""
 
     @abstractmethod
-    def baseline(self, parts: Parts[Any], model: Any, judged: Any) -> Rival | None:
+    def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         """A simple model on the same test items, compared with the model item by item; None where there is
         nothing to fit it on.
 
@@ -217,6 +217,7 @@ class Task(ABC):
             parts: Training, dev and test data.
             model: The model.
             judged: Its evaluation on the test items.
+            refit: The model was trained again on training and dev items, so what is fitted here is, too.
         """
 
     def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:

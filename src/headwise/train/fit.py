@@ -131,7 +131,9 @@ def fit(
         return last
 
     own_dev = "dev" in parts.files
-    if recipe.train.folds and task.crosses and together is None and not own_dev:
+    crosses = bool(recipe.train.folds) and task.crosses and together is None and not own_dev
+    refit = crosses or (recipe.train.refit and not own_dev)
+    if crosses:
         whole = train_and_dev(parts)
         crossed = cross(learn, replace(whole, dev=[]), recipe.train, folder, resume=resume, report=report)
         progress, last = crossed.progress, learn_last(whole, crossed.progress)
@@ -139,10 +141,10 @@ def fit(
     else:
         last = learn(parts, folder, resume=resume, report=report)
         progress, finished = last.progress, task.finish(last.model, last.objective, parts)
-        if recipe.train.refit and not own_dev:
+        if refit:
             last = learn_last((together or train_and_dev)(parts), progress)
             task.finish_again(last.model, last.objective, finished)
-    return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration)
+    return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
 
 
 @torch.no_grad()

@@ -34,6 +34,7 @@ class Fitted:
         dev: Scores of the whole model on dev; those in the history are of the encoder alone.
         calibration: Calibration error on dev of the encoder alone, before the temperature was fitted, and
             of the whole model with temperatures from other texts; None where the model gives numbers.
+        refit: It was trained again, on training and dev items together.
     """
 
     model: Any
@@ -41,6 +42,7 @@ class Fitted:
     coverage: Coverage | None
     dev: dict[str, Any]
     calibration: tuple[float, float] | None = None
+    refit: bool = False
 
     def metrics(self) -> dict[str, Any]:
         """What a model folder says of it."""

@@ -292,7 +292,7 @@ def judged(
     if not len(parts.test):
         return Outcome(task, fitted, recipe, parts, None, {})
     test = task.judge(fitted.model, parts.test)
-    rival = task.baseline(parts, fitted.model, test) if baseline else None
+    rival = task.baseline(parts, fitted.model, test, refit=fitted.refit) if baseline else None
     rivals = {} if rival is None else {"baseline": rival}
     seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
     if known := on_unseen(task, fitted.model, parts.test, seen):
