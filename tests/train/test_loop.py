@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.train import loop
 from headwise.train.config import TrainConfig
 from headwise.train.loop import Report, train
@@ -68,6 +68,22 @@ def test_ends_with_the_best_weights(make_objective, whole):
     scores = [entry["accuracy"] for entry in progress.history]
     assert objective.evaluate()["accuracy"] == max(scores) == progress.best_score
     assert scores.index(max(scores)) == progress.best_epoch
+
+
+@pytest.mark.parametrize("patience", [0, 1])
+def test_the_last_epoch_is_kept_where_that_is_asked(make_objective, tmp_path, patience):
+    config = replace(CONFIG, score="last", patience=patience, learning_rate=0.0, vectors_learning_rate=0.0)
+    objective = make_objective()
+    progress = train(objective.model, objective, config, tmp_path)
+    assert len({entry["accuracy"] for entry in progress.history}) == 1  # no epoch is better than another
+    assert progress.best_epoch == config.epochs - 1
+    assert (tmp_path / f"best-{config.epochs}.safetensors").exists()
+
+
+def test_a_score_that_a_task_has_not_is_told(make_objective, tmp_path):
+    objective = make_objective()
+    with pytest.raises(ConfigError, match="score: 'f1' is not known of this task, only "):
+        train(objective.model, objective, replace(CONFIG, score="f1"), tmp_path)
 
 
 def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whole):

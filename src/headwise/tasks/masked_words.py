@@ -60,8 +60,8 @@ class MaskedWords(Task):
         }
 
     def check(self, recipe: Recipe) -> None:
-        if recipe.train.score not in ("loss", "accuracy"):
-            raise ConfigError(f"train: score: expected loss or accuracy, got {recipe.train.score!r}")
+        if recipe.train.score not in ("loss", "accuracy", "last"):
+            raise ConfigError(f"train: score: expected loss, accuracy or last, got {recipe.train.score!r}")
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> MaskedModel:
         return MaskedModel(recipe.model, words)

@@ -1,5 +1,6 @@
 """Settings of a training run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headwise.config import check_choice, check_range
@@ -40,7 +41,8 @@ class TrainConfig:
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"
-    """What is to be best on dev: accuracy, macro_f1, f1 (of spans or label sets) or loss (the lowest)."""
+    """What is to be best on dev: accuracy, macro_f1, f1 (of spans or label sets) or loss (the lowest);
+    last: the last epoch is kept, whatever dev says."""
     seed: int = 0
     """Seed of everything random."""
     precision: str = "float32"
@@ -59,5 +61,23 @@ class TrainConfig:
         check_range(self, "seed", low=0, high=2**63 - 1)
         check_range(self, "warmup", "average", low=0, high=1, open=True)
         check_choice(self, "schedule", ("linear", "cosine", "constant"))
-        check_choice(self, "score", ("accuracy", "macro_f1", "f1", "loss"))
+        check_choice(self, "score", ("accuracy", "macro_f1", "f1", "loss", "last"))
         check_choice(self, "precision", ("float32", "bfloat16"))
+
+    def merit(self, epoch: int, scores: Mapping[str, float]) -> float:
+        """How good an epoch is; the epoch with the highest merit is kept.
+
+        Args:
+            epoch: Its number.
+            scores: Of dev, after it.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        if self.score == "last":
+            return epoch
+        if self.score not in scores:
+            raise ConfigError(
+                f"train: score: {self.score!r} is not known of this task, only {', '.join(scores)}"
+            )
+        return -scores["loss"] if self.score == "loss" else scores[self.score]

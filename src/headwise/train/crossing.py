@@ -73,17 +73,16 @@ def cross(
         said |= dict(zip(own.tolist(), done.objective.held_out(), strict=True))
         runs.append(done.progress)
     held = np.array(sorted(said))
-    return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config.score))
+    return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config))
 
 
-def _together(runs: Sequence[Progress], score: str) -> Progress:
+def _together(runs: Sequence[Progress], config: TrainConfig) -> Progress:
     """The mean of the histories, as far as all of them go."""
     history = [
         {name: float(np.mean([entry[name] for entry in entries])) for name in entries[0]}
         for entries in zip(*(run.history for run in runs), strict=False)
     ]
-    sign = -1 if score == "loss" else 1
-    best = int(np.argmax([sign * entry[score] for entry in history]))
+    best = int(np.argmax([config.merit(epoch, entry) for epoch, entry in enumerate(history)]))
     for number, entry in enumerate(history):
         entry["epoch"] = number + 1
     seconds = sum(run.seconds for run in runs)

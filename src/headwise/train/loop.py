@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.data.batches import plan_batches
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.errors import HeadwiseError
 from headwise.train.adamw import AdamW
 from headwise.train.config import TrainConfig
 from headwise.train.memory import Retry
@@ -250,13 +250,9 @@ class _Run:
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
-            if config.score not in scores:
-                raise ConfigError(
-                    f"train: score: {config.score!r} is not known of this task, only {', '.join(scores)}"
-                )
-            score = -scores["loss"] if config.score == "loss" else scores[config.score]
-            if score > progress.best_score or self.until is not None:
-                progress.best_score, progress.best_epoch, progress.stale = score, progress.epoch, 0
+            merit = config.merit(progress.epoch, scores)
+            if merit > progress.best_score or self.until is not None:
+                progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
                 write_atomically(self.model.state_dict(), self._best(progress.epoch), {})
             else:
                 progress.stale += 1
