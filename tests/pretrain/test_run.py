@@ -59,6 +59,18 @@ def test_the_text_is_its_own_teacher(text, tmp_path):
     assert not (tmp_path / "base.work").exists()
 
 
+def test_little_text_is_told_where_there_is_no_teacher(text, encoder, tmp_path, monkeypatch):
+    told: list[str] = []
+    pretrain_files([text], tmp_path / "taught", taught(encoder), note=told.append)
+    assert not told
+    made = pretrain_files([text], tmp_path / "alone", alone(), note=told.append)
+    words = made.base.about["words_read"]
+    assert told == [f"{words:,} words of text; a base of less than 1,000,000 is seldom better than none"]
+    monkeypatch.setattr("headwise.pretrain.run.LEAST_WORDS", words)
+    pretrain_files([text], tmp_path / "more", alone(), note=told.append)
+    assert len(told) == 1
+
+
 def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
     made = pretrain_files([text], tmp_path / "base", taught(encoder))
     cosine = made.scores["mean cosine to the teacher, held-out passages"]

@@ -34,6 +34,9 @@ from headwise.pretrain.work import Work, key_of, key_of_files
 OnStep = Callable[[str, int, int | None, str], None]
 """Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
 
+LEAST_WORDS = 1_000_000
+"""A base that learns from text alone is seldom worth it with fewer."""
+
 _TYPES = 5  # numbered words for each that is listed
 _COUNTED = 1 << 19
 _HELD = 4000
@@ -87,7 +90,7 @@ def pretrain_files(
         resume: Go on with a run that was interrupted.
         overwrite: Replace the base in the output folder.
         report: Told of the progress.
-        note: Told of files that are no plain text.
+        note: Told of files that are no plain text, and where there is little text.
 
     Raises:
         DataError: A file cannot be read.
@@ -160,6 +163,11 @@ class _Run:
             raise PretrainError(
                 f"{', '.join(self._files)}: {len(words)} words occur {config.rarest} times; expected at "
                 "least 2, and usually thousands; give more text"
+            )
+        if self.total < LEAST_WORDS and not config.teacher.name:
+            self._note(
+                f"{self.total:,} words of text; a base of less than {LEAST_WORDS:,} is seldom better than "
+                "none"
             )
         listed = set(words)
         others = (word for word in counts if word not in listed)
