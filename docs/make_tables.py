@@ -62,7 +62,12 @@ def error_codes() -> str:
 
 def defaults() -> str:
     """The settings that the number of texts decides, for the default encoder."""
-    sizes = {"under 5,000": 4_999, "5,000 to 50,000": 50_000, "over 50,000": 50_001}
+    sizes = {
+        "under 5,000": 4_999,
+        "5,000 to 20,000": 19_999,
+        "20,000 to 50,000": 50_000,
+        "over 50,000": 50_001,
+    }
     cases = {
         f"{size}, {what}": size_defaults(texts, vectors=vectors)
         for vectors, what in ((False, "no vectors"), (True, "vectors"))

@@ -38,6 +38,7 @@ def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any])
             "vectors_learning_rate": 5e-3,
             # A few hundred dev texts tell losses apart better than they tell accuracies apart.
             "score": "loss" if small else "accuracy",
+            "refit": items < 20_000,
         },
     }
     if vectors:
@@ -62,7 +63,6 @@ def kept_base(settings: Settings, items: int) -> Settings:
         "learning_rate": 3e-4,
         "vectors_learning_rate": 5e-4,
         "score": "loss",
-        "refit": items < 20_000,
     }
     return settings
 

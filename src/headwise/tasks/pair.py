@@ -80,7 +80,6 @@ def pair_defaults_with_base(settings: Settings, items: int) -> Settings:
         "epochs": 6 if items < 50_000 else 3,
         "learning_rate": 1e-3,
         "vectors_learning_rate": 1e-4,
-        "refit": items < 20_000,
         "folds": 3 if items < 1_000 else 0,
     }
     return settings

@@ -60,6 +60,7 @@ class Tag(Task):
         del own["classifier"], own["model"]
         own["words"] |= {"dropout": 0.3, "min_count": 1}
         own["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
+        own["train"]["refit"] = items < 5_000
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
@@ -74,7 +75,6 @@ class Tag(Task):
             "batch_texts": 16 if few else 32,
             "learning_rate": 2e-3,
             "vectors_learning_rate": 1e-3,
-            "refit": few,
         }
         return settings
 
