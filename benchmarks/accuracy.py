@@ -46,8 +46,8 @@ BRACKETS = "tree-lstm-constituency"
 PHRASES = " + phrases"  # ends the names of systems that learn of all phrases of SST's training trees
 READ = " + masked words"  # likewise of those whose encoders have read reviews without labels before
 MORE = " + more masked words"  # the same: training reviews too, and longer
-# What chooses the epochs after which a system learns again. On held-out training texts the last epoch of
-# heads with directions has +.5 accuracy over the one with the least loss; that of the BiLSTM does not.
+# What chooses the epochs after which a system learns again, where its recipe does not: held-out training
+# texts like the last epoch of heads with directions better than that with the least loss.
 CHOICE = {"ms-directions": {"score": "last"}}
 DEV_TEXTS, DEV_SEED = 200, 0  # MTL-16 does not mark its dev texts
 

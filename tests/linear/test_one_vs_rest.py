@@ -61,6 +61,5 @@ def test_the_baseline_of_all_texts_knows_words_of_dev():
     assert "snow" not in last["one"].vectorizer.vocabulary_
     assert "snow" in last["all"].vectorizer.vocabulary_
     assert len(last["all"].linear.weights) > len(last["one"].linear.weights)
-    np.testing.assert_array_equal(
-        last["all"].thresholds, last["one"].thresholds
-    )  # those that dev has chosen
+    # The thresholds stay those that dev has chosen.
+    np.testing.assert_array_equal(last["all"].thresholds, last["one"].thresholds)

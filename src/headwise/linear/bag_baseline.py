@@ -6,6 +6,7 @@ import numpy as np
 
 from headwise.data.bags import Bag
 from headwise.linear.svm import fit_svm
+from headwise.linear.together import together
 
 NAME = "mean, minimum and maximum + linear SVM"
 
@@ -36,9 +37,9 @@ def linear_guesses(
 
     machine, _ = fit_svm((scaled(train[0]), train[1]), (scaled(dev[0]), dev[1]))
     if refit:
-        bags = [*train[0], *dev[0]]
+        bags, targets = together(train, dev)
         scaler = scaler.fit(summarise(bags))
-        machine = machine.fit(scaled(bags), np.concatenate([train[1], dev[1]]))
+        machine = machine.fit(scaled(bags), targets)
     return np.asarray(machine.predict(scaled(test)))
 
 

@@ -13,6 +13,7 @@ from headwise.linear.solver import Rows, solve
 from headwise.linear.svm import STRENGTHS
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
 from headwise.linear.text_model import LinearModel, beside, both, signs_of
+from headwise.linear.together import together
 
 NAME = "TF-IDF + linear SVM"
 BLOCKS: tuple[tuple[Block, ...], ...] = (("words",), ("words", "characters"))
@@ -85,7 +86,7 @@ def fit_baseline(
                 best = Baseline(LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy)
     if best is None or not refit:
         return best
-    texts, labels = [*train[0], *dev[0]], np.concatenate([train[1], dev[1]])
+    texts, labels = together(train, dev)
     fitted = {own.block: own.fit(texts, max_features=most) for own in readers if own.block in best.blocks}
     rows = _rows([found for _, found in fitted.values()], len(texts))
     costs = np.full((len(texts), 1), best.strength, dtype=np.float32)

@@ -6,6 +6,7 @@ import numpy as np
 
 from headwise.linear.ridge import fit_ridge
 from headwise.linear.tfidf import fit_tfidf
+from headwise.linear.together import together
 
 NAME = "TF-IDF + ridge regression"
 
@@ -36,6 +37,6 @@ def fit_number_baseline(
     vectorizer, features = found
     ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
     if refit:
-        features = vectorizer.fit_transform([*train[0], *dev[0]])
-        ridge = ridge.fit(features, np.concatenate([train[1], dev[1]]))
+        texts, targets = together(train, dev)
+        ridge = ridge.fit(vectorizer.fit_transform(texts), targets)
     return np.asarray(ridge.predict(vectorizer.transform(test)))

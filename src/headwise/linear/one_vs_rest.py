@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from headwise.linear.svm import STRENGTHS
 from headwise.linear.tfidf import fit_tfidf
+from headwise.linear.together import together
 from headwise.scores.thresholds import Targets, best_threshold, fit_thresholds
 
 if TYPE_CHECKING:
@@ -113,6 +114,6 @@ def fit_label_set_baseline(
     linear, strength = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
     thresholds = fit_thresholds(linear.scores(dev_features), dev[1], min_texts)
     if refit:
-        features = vectorizer.fit_transform([*train[0], *dev[0]])
-        linear = _fit((features, np.concatenate([train[1], dev[1]])), strength)
+        texts, targets = together(train, dev)
+        linear = _fit((vectorizer.fit_transform(texts), targets), strength)
     return LabelSetBaseline(vectorizer, linear, thresholds)

@@ -13,6 +13,7 @@ from headwise.linear.pair_features import OVERLAPS, compared, overlap
 from headwise.linear.ridge import fit_ridge
 from headwise.linear.svm import fit_svm
 from headwise.linear.tfidf import fit_tfidf
+from headwise.linear.together import together
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -94,7 +95,7 @@ def fit_pair_baseline(
     parts = (features(train[0]), train[1]), (features(dev[0]), dev[1])
     linear = fit_ridge(*parts) if scores else fit_svm(*parts)[0]
     if refit:
-        pairs = [*train[0], *dev[0]]
+        pairs, targets = together(train, dev)
         features = fit_pair_features(pairs, tokenizer) or features
-        linear = linear.fit(features(pairs), np.concatenate([train[1], dev[1]]))
+        linear = linear.fit(features(pairs), targets)
     return PairBaseline(features, linear)

@@ -29,6 +29,7 @@ from headwise.scores.suggest import doubt_of_tags
 from headwise.tasks.defaults import Settings, text_defaults
 from headwise.tasks.labels import LEAST, expert_say
 from headwise.tasks.task import Task
+from headwise.train.fit import train_and_dev
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.recipe import Recipe
 from headwise.train.tag_expert import add_expert, add_expert_again
@@ -134,8 +135,8 @@ class Tag(Task):
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
         """A CRF on the spelling of words and their neighbours."""
-        learnt = [*parts.train, *parts.dev] if refit else parts.train
-        guessed = fit_crf(learnt, model.written).predict(parts.test)
+        learnt = train_and_dev(parts) if refit else parts
+        guessed = fit_crf(learnt.train, model.written).predict(parts.test)
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
         return _rival(NAME, guessed, parts.test, model.written, asdict(difference))
 
