@@ -143,6 +143,15 @@ def test_without_a_baseline(files, run):
     assert "baseline" not in json.loads((files / "reviews.model" / "metrics.json").read_text())
 
 
+def test_no_epoch_is_called_best_where_the_last_is_kept(files, run):
+    code, out, err = run("train", "reviews.csv", *SMALL, "--score", "last", "--no-baseline")
+    assert code == 0
+    assert "kept epoch 2 of 2" in out
+    assert err.count("epoch ") == 2
+    assert "best" not in out + err
+    assert "best on dev in epoch" in run("train", "reviews.csv", *SMALL, "-o", "m", "--no-baseline")[1]
+
+
 def test_without_test_texts(files, run):
     code, out, _ = run("train", "reviews.csv", *SMALL, "--split.test", "0")
     assert code == 0

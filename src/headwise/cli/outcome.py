@@ -27,9 +27,10 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
     best = progress.history[progress.best_epoch][headline]
     shown = FORMS["figure" if headline in NOT_SHARES else "percent"](best)
     name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
+    kept = "kept" if outcome.recipe.train.score == "last" else "best on dev in"
     out.print()
     out.print(
-        f"Trained in {progress.seconds:,.0f} s; best on dev in epoch {progress.best_epoch + 1} of "
+        f"Trained in {progress.seconds:,.0f} s; {kept} epoch {progress.best_epoch + 1} of "
         f"{len(progress.history)}: {name} {shown}."
     )
     if fitted.coverage is not None:

@@ -62,7 +62,8 @@ class TrainDisplay(Shown):
             self._part = report.part
             self.console.print(f"{report.part}:")
         scores = report.scores
-        best = "  best" if progress.best_epoch == progress.epoch else ""
+        judged = self.config.score != "last"  # else every epoch is kept until the next one is over
+        best = "  best" if judged and progress.best_epoch == progress.epoch else ""
         self.console.print(
             f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._told(scores)}  "
             f"{report.texts_per_second:,.0f} {self.of}/s{best}"
