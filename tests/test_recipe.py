@@ -11,6 +11,7 @@ from headwise.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig
 from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig
 from headwise.recipe import SECTIONS, build_recipe, read_recipe, size_defaults
+from headwise.tasks import find_task
 from headwise.train.recipe import Recipe
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)
@@ -81,6 +82,14 @@ def test_naming_the_default_encoder_changes_nothing():
     defaults = size_defaults(100, vectors=False)
     named = {"encoder": {"name": "ms-transformer"}}
     assert build_recipe(defaults, named) == build_recipe(defaults)
+
+
+@pytest.mark.parametrize(("items", "patience"), [(19_999, None), (20_000, 2)])
+def test_with_many_texts_and_a_base_fewer_epochs_are_waited_for(items, patience):
+    task = find_task("classify")
+    plain = task.defaults(items, vectors=False, encoder="ms-transformer")
+    assert "patience" not in plain["train"]
+    assert task.defaults_with_base(plain, items)["train"].get("patience") == patience
 
 
 @pytest.mark.parametrize("vectors", [True, False])

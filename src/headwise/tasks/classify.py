@@ -32,8 +32,10 @@ class Classify(LabelTask):
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = kept_base(super().defaults_with_base(settings, items), items)
-        return light(settings, items)
+        settings = light(kept_base(super().defaults_with_base(settings, items), items), items)
+        if items >= 20_000:  # of long texts the first epoch is often the best, and each costs a minute
+            settings["train"]["patience"] = 2
+        return settings
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
         found, labels = super().announce(parts, recipe), len(all_labels(parts.train))
