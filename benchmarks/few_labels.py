@@ -10,6 +10,7 @@ seed is a draw, too. An interrupted run is resumed, and what is there is not run
 """
 
 import random
+import signal
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,4 +53,5 @@ class FewLabels(Accuracy):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
     sys.exit(FewLabels().main(__doc__ or ""))

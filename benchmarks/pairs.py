@@ -12,6 +12,7 @@ once for each run.
 """
 
 import gzip
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -204,4 +205,5 @@ def esnli(part: str) -> list[Pair]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
     sys.exit(Pairs().main(__doc__ or ""))

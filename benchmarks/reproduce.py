@@ -21,7 +21,8 @@ from difflib import get_close_matches
 from accuracy import Accuracy
 from accuracy_tables import paired, print_header, print_row, spread
 from pairs import Pairs
-from reproduce_rows import TABLES, Row, Table
+from reproduce_row import Row, Table
+from reproduce_rows import TABLES
 from runs import HERE, Bench, Found, Result, stoppable
 from tagging import Tagging
 

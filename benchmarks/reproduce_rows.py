@@ -3,7 +3,7 @@
 Data, no code: `benchmarks/reproduce.py` reads it.
 """
 
-from dataclasses import dataclass
+from reproduce_row import Row, Table, all_of, rows_of, set_task, tagging
 
 _SMALLER = "--length 40 --features 10 --width 50 --sequences 100000 --test 20000"
 _MIRRORED = "mirrored_summation.py --terms 10 --sequences 100000 --test 20000"
@@ -11,87 +11,18 @@ _SLOWLY = "--rate 2e-4 --warmup 50"  # of wide models, whose attention learns no
 DOMAINS = """apparel baby books camera_photo dvd electronics health_personal_care imdb kitchen_housewares
 magazines MR music software sports_outdoors toys_games video"""
 MTL16 = tuple(f"mtl16/{domain}" for domain in DOMAINS.split())
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table, or a line of a figure. One of `bench`, `command`, `bring` and `missing` is said.
-
-    Attributes:
-        name: What it is called.
-        bench: accuracy, pairs or tagging: the benchmark that runs `system` on `tasks`.
-        tasks: Data sets.
-        system: What is trained on them.
-        command: Another command that makes it.
-        kept: Where its result then is, below benchmarks/results.
-        bring: What data you must bring, and the command that takes it.
-        missing: Why there is no command.
-    """
-
-    name: str
-    bench: str = ""
-    tasks: tuple[str, ...] = ()
-    system: str = ""
-    command: str = ""
-    kept: str = ""
-    bring: str = ""
-    missing: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table or a figure.
-
-    Attributes:
-        title: What it shows, and how our data differ from the paper's.
-        rows: Of it.
-        rival: The system that the others are compared with, text by text.
-    """
-
-    title: str
-    rows: tuple[Row, ...]
-    rival: str = ""
-
-
-def _rows(bench: str, tasks: tuple[str, ...], *systems: str, what: str = "") -> tuple[Row, ...]:
-    """Rows of the same data."""
-    return tuple(Row(f"{what}{system}", bench, tasks, system) for system in systems)
-
-
-def _tagging(name: str, task: str, *systems: str) -> tuple[Row, ...]:
-    return _rows("tagging", (task,), *systems, what=f"{name}: ")
-
-
-def _whole(data: str, files: str, *systems: str) -> tuple[Row, ...]:
-    """Pairs that you must bring."""
-    bring = f"{data} (jsonl); headwise train {files} --task pair --recipe nli-"
-    return tuple(Row(f"{system}, all of {data}", bring=bring + system) for system in systems)
-
-
-def _set_task(task: str, *models: str, what: str = "") -> tuple[Row, ...]:
-    """Rows of benchmarks/set_tasks.py."""
-    return tuple(
-        Row(
-            f"{what}{model}",
-            command=f"set_tasks.py {task} --model {model}",
-            kept=f"set_tasks/{task}-{model}-*.json",
-        )
-        for model in models
-    )
-
-
 _TREES = ("tree-lstm", "tree-lstm-constituency", "tree-lstm-constituency + phrases")
 _CLOUDS = ("rff+mean", "rff+pma", "isab16+mean", "isab16+pma")
 _SNLI, _SST = ("snli",), ("sst5",)
 _SNLI_FILES = "snli_1.0_train.jsonl --dev snli_1.0_dev.jsonl --test snli_1.0_test.jsonl"
 _MNLI_FILES = "train.jsonl --dev dev_matched.jsonl --test dev_mismatched.jsonl"
-_MINILM = "headwise train SST --recipe sst5-ms-san --pretrained.name FOLDER --readout attentive,cls"
+_MINILM = "headwise train SST --recipe sst5-ms-san --pretrained FOLDER --readout attentive,cls"
 _PTB = "its .mrg files in a zip; headwise train wsj.zip!*.mrg --recipe tag-ms-transformer"
 _ONTONOTES = (
     "LDC2013T19 and the CoNLL-2012 scripts; find train -path '*english*' -name '*gold_conll' "
     "-exec cat {} + > train.conll, the same for dev and test; "
     "headwise train train.conll --dev dev.conll --test test.conll --recipe tag-ms-transformer "
-    "--vectors.file glove.6B.100d.txt --words.vector-size 100 --train.epochs 20"
+    "--vectors glove.6B.100d.txt --epochs 20"
 )
 _CHARACTERS = "(100 MB); headwise train"
 _TAGGERS = (
@@ -106,7 +37,7 @@ _TAGGERS = (
 TABLES: dict[str, Table] = {
     "ms-trans/table2": Table(
         "Test accuracy on SST-5 (sentences; review vectors in place of GloVe 840B)",
-        _rows(
+        rows_of(
             "accuracy",
             _SST,
             "bilstm",
@@ -124,7 +55,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-trans/table2-phrases": Table(
         "Test accuracy on SST-5 where all phrases of the training trees are learned (159,274 texts)",
-        _rows(
+        rows_of(
             "accuracy",
             _SST,
             "transformer + phrases",
@@ -136,7 +67,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-trans/table3": Table(
         "Test accuracy on the 16 domains of MTL-16 (review vectors in place of GloVe 840B)",
-        _rows(
+        rows_of(
             "accuracy",
             MTL16,
             "ms-transformer",
@@ -156,6 +87,7 @@ TABLES: dict[str, Table] = {
             "bilstm + masked words",
             "ms-directions + masked words + refit",
             "bilstm + masked words + refit",
+            "bilstm + refit",
             "tfidf-svm",
             "tfidf-svm + refit",
         ),
@@ -164,7 +96,7 @@ TABLES: dict[str, Table] = {
     "ms-trans/table4": Table(
         "Tagging: CoNLL-2003 names (F1), parts of speech (GloVe 6B, or static MiniLM vectors)",
         (
-            *_tagging(
+            *tagging(
                 "CoNLL-2003, GloVe",
                 "conll2003-glove",
                 *_TAGGERS,
@@ -173,7 +105,7 @@ TABLES: dict[str, Table] = {
                 "bilstm + char + crf + expert",
                 "star-transformer + char + crf",
             ),
-            *_tagging(
+            *tagging(
                 "CoNLL-2003, all of GloVe",
                 "conll2003-glove-all",
                 "ms-transformer + char + crf",
@@ -181,10 +113,10 @@ TABLES: dict[str, Table] = {
                 "ms-transformer + directions + char + crf + refit",
                 "bilstm + char + crf + refit",
             ),
-            *_tagging("CoNLL-2003", "conll2003", *_TAGGERS),
-            *_tagging("PTB sample", "treebank", *_TAGGERS),
-            *_tagging("UD EWT", "ewt-xpos", *_TAGGERS),
-            *_tagging(
+            *tagging("CoNLL-2003", "conll2003", *_TAGGERS),
+            *tagging("PTB sample", "treebank", *_TAGGERS),
+            *tagging("UD EWT", "ewt-xpos", *_TAGGERS),
+            *tagging(
                 "UD EWT, GloVe", "ewt-xpos-glove", "ms-transformer + char + crf", "bilstm + char + crf"
             ),
             Row("PTB: all of it", bring=_PTB),
@@ -193,7 +125,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-trans/table5": Table(
         "Test accuracy on SNLI, from 16,672 pairs in place of 550,000",
-        _rows(
+        rows_of(
             "pairs",
             _SNLI,
             "bilstm",
@@ -203,12 +135,12 @@ TABLES: dict[str, Table] = {
             "ms-san",
             "tfidf-svm",
         )
-        + _whole("SNLI", _SNLI_FILES, "transformer", "ms-transformer"),
+        + all_of("SNLI", _SNLI_FILES, "transformer", "ms-transformer"),
         rival="transformer",
     ),
     "ms-trans/table5-match": Table(
         "The same where the words of a text look at those like them in the other (not the papers')",
-        _rows(
+        rows_of(
             "pairs",
             _SNLI,
             "bilstm + match",
@@ -222,7 +154,7 @@ TABLES: dict[str, Table] = {
     ),
     "ms-trans/table6": Table(
         "Scale distributions on SNLI (16,672 pairs): alpha over five scales, and single scales",
-        _rows(
+        rows_of(
             "pairs",
             _SNLI,
             *(f"alpha {alpha}" for alpha in ("1.0", "0.5", "0.0", "-0.5", "-1.0")),
@@ -265,19 +197,19 @@ TABLES: dict[str, Table] = {
     "ms-san/table1": Table(
         "NLI and sentiment (SNLI from 16,672 pairs)",
         (
-            *_rows("pairs", _SNLI, "transformer", "star-transformer", "ms-san", what="SNLI: "),
-            *_rows("accuracy", ("sst2",), "ms-san", "transformer", "bilstm", *_TREES, what="SST-2: "),
-            *_rows("accuracy", ("sst2",), "ms-transformer", what="SST-2: "),
-            *_rows("accuracy", _SST, "ms-san", "transformer", "disan", *_TREES, what="SST-5: "),
-            *_whole("SNLI", _SNLI_FILES, "ms-san"),
-            *_whole("MultiNLI", _MNLI_FILES, "ms-san"),
+            *rows_of("pairs", _SNLI, "transformer", "star-transformer", "ms-san", what="SNLI: "),
+            *rows_of("accuracy", ("sst2",), "ms-san", "transformer", "bilstm", *_TREES, what="SST-2: "),
+            *rows_of("accuracy", ("sst2",), "ms-transformer", what="SST-2: "),
+            *rows_of("accuracy", _SST, "ms-san", "transformer", "disan", *_TREES, what="SST-5: "),
+            *all_of("SNLI", _SNLI_FILES, "ms-san"),
+            *all_of("MultiNLI", _MNLI_FILES, "ms-san"),
             Row("with BERT", bring=f"a Hugging Face encoder in FOLDER (extra pretrained); {_MINILM}"),
         ),
         rival="transformer",
     ),
     "ms-san/table2": Table(
         "What each prior adds, on SNLI (16,672 pairs)",
-        _rows(
+        rows_of(
             "pairs",
             _SNLI,
             "san",
@@ -293,12 +225,12 @@ TABLES: dict[str, Table] = {
     ),
     "ms-san/table3": Table(
         "One encoder or one for each direction, on SNLI (16,672 pairs)",
-        _rows("pairs", _SNLI, "ms-san", "ms-san, separate"),
+        rows_of("pairs", _SNLI, "ms-san", "ms-san, separate"),
         rival="ms-san, separate",
     ),
     "ms-san/table4": Table(
         "Priors or relative positions, on SNLI (16,672 pairs)",
-        _rows(
+        rows_of(
             "pairs",
             _SNLI,
             "san",
@@ -317,36 +249,36 @@ TABLES: dict[str, Table] = {
     ),
     "star/table-sst": Table(
         "Star-Transformer on SST-5",
-        _rows("accuracy", _SST, "star-transformer", "transformer"),
+        rows_of("accuracy", _SST, "star-transformer", "transformer"),
         rival="transformer",
     ),
     "star/table-mtl16": Table(
         "Star-Transformer on MTL-16",
-        _rows("accuracy", MTL16, "star-transformer", "transformer"),
+        rows_of("accuracy", MTL16, "star-transformer", "transformer"),
         rival="transformer",
     ),
     "star/table-snli": Table(
         "Star-Transformer on SNLI (16,672 pairs)",
-        _rows("pairs", _SNLI, "star-transformer", "transformer")
-        + _whole("SNLI", _SNLI_FILES, "star-transformer"),
+        rows_of("pairs", _SNLI, "star-transformer", "transformer")
+        + all_of("SNLI", _SNLI_FILES, "star-transformer"),
         rival="transformer",
     ),
     "star/table-tagging": Table(
         "Star-Transformer as a tagger",
         (
-            *_tagging("CoNLL-2003", "conll2003", "star-transformer + char + crf"),
-            *_tagging("PTB sample", "treebank", "star-transformer + char + crf"),
+            *tagging("CoNLL-2003", "conll2003", "star-transformer + char + crf"),
+            *tagging("PTB sample", "treebank", "star-transformer + char + crf"),
         ),
     ),
     "star/figure-masked-summation": Table(
         "Masked summation: squared error (N 200, d 10, k 10)",
-        _set_task("masked-summation", "star-transformer", "transformer", "ms-transformer", "bilstm"),
+        set_task("masked-summation", "star-transformer", "transformer", "ms-transformer", "bilstm"),
     ),
     "bpt/table-text": Table(
         "BP-Transformer on SST-5 and IMDB",
         (
-            *_rows("accuracy", _SST, "bp-transformer", "transformer", what="SST-5: "),
-            *_rows(
+            *rows_of("accuracy", _SST, "bp-transformer", "transformer", what="SST-5: "),
+            *rows_of(
                 "accuracy", ("imdb",), "bp-transformer", "transformer", "star-transformer", what="IMDB: "
             ),
         ),
@@ -355,8 +287,8 @@ TABLES: dict[str, Table] = {
     "bpt/table-snli": Table(
         "BP-Transformer on SNLI (16,672 pairs): words of a text see the other's, as released",
         (
-            *_rows("pairs", _SNLI, "bp-transformer", "ms-transformer-cross", "transformer"),
-            *_whole("SNLI", _SNLI_FILES, "bp-transformer"),
+            *rows_of("pairs", _SNLI, "bp-transformer", "ms-transformer-cross", "transformer"),
+            *all_of("SNLI", _SNLI_FILES, "bp-transformer"),
         ),
         rival="transformer",
     ),
@@ -392,23 +324,23 @@ TABLES: dict[str, Table] = {
     ),
     "set/table1": Table(
         "Largest of a set of numbers: mean absolute error",
-        _set_task("max-regression", "rff+mean", "rff+sum", "rff+max", "sab+pma"),
+        set_task("max-regression", "rff+mean", "rff+sum", "rff+max", "sab+pma"),
     ),
     "set/table2": Table(
         "Unique characters: accuracy (characters that are drawn here, in place of Omniglot)",
-        _set_task("unique-characters", "rff+mean", "rff+pma", "sab+mean", "sab+pma"),
+        set_task("unique-characters", "rff+mean", "rff+pma", "sab+mean", "sab+pma"),
     ),
     "set/table3": Table(
         "Mixtures of Gaussians: log likelihood",
         (
-            *_set_task("mixture", "rff+mean", "isab16+pma"),
-            *_set_task("mixture-unknown", "rff+mean", "isab16+pma", what="2 to 6 clusters: "),
+            *set_task("mixture", "rff+mean", "isab16+pma"),
+            *set_task("mixture-unknown", "rff+mean", "isab16+pma", what="2 to 6 clusters: "),
         ),
     ),
     "set/table4": Table(
         "Point clouds: accuracy (ModelNet40; solids that are drawn here)",
         (
-            *_set_task("point-clouds", *_CLOUDS, what="ten solids: "),
+            *set_task("point-clouds", *_CLOUDS, what="ten solids: "),
             *(
                 Row(
                     f"ModelNet40: {model}",

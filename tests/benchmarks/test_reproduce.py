@@ -1,7 +1,11 @@
 """benchmarks/reproduce.py: every row has a state, and a command or a reason; tables are never written."""
 
+import re
+import shlex
+
 import pytest
 
+from headwise.cli import main
 from headwise.recipe import build_recipe
 
 
@@ -39,6 +43,18 @@ def test_every_row_can_run_or_says_why_not(reproduce):
                 assert row.system in (*bench.systems, *bench.more)
                 layers = bench.layers(task, row.system)
                 assert row.system in bench.once or build_recipe(*layers)
+
+
+def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(
+    reproduce, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    rows = [row for table in reproduce.TABLES.values() for row in table.rows]
+    commands = [own for row in rows for own in re.findall(r"headwise (train [^;]+)", row.bring)]
+    assert len(commands) >= 10
+    for command in commands:
+        assert main(shlex.split(command)) == 2
+        assert f"[HW101] {command.split()[1]}: no such file" in capsys.readouterr().err
 
 
 def test_the_list(reproduce, capsys):
