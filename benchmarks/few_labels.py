@@ -10,8 +10,6 @@ seed is a draw, too. An interrupted run is resumed, and what is there is not run
 """
 
 import random
-import signal
-import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -53,5 +51,4 @@ class FewLabels(Accuracy):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
-    sys.exit(FewLabels().main(__doc__ or ""))
+    FewLabels().command(__doc__ or "")

@@ -12,8 +12,6 @@ once for each run.
 """
 
 import gzip
-import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -205,5 +203,4 @@ def esnli(part: str) -> list[Pair]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
-    sys.exit(Pairs().main(__doc__ or ""))
+    Pairs().command(__doc__ or "")

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import torch
@@ -250,6 +250,11 @@ class Bench(ABC):
                     return 2
             self.show(self.found(given.only, given.systems))
         return 130 if stopped else 0
+
+    def command(self, doc: str) -> NoReturn:
+        """`main`, as what a process does."""
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
+        sys.exit(self.main(doc))
 
 
 @contextmanager

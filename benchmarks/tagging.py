@@ -14,9 +14,7 @@ is named. The treebank sample has no split of its own: of its 199 files the firs
 next 19 for dev and the last 20 for the test.
 """
 
-import signal
 import statistics
-import sys
 import time
 from dataclasses import replace
 from functools import cache
@@ -233,5 +231,4 @@ def best_of(scores: dict[str, Any]) -> tuple[float, tuple[float, float]]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
-    sys.exit(Tagging().main(__doc__ or ""))
+    Tagging().command(__doc__ or "")

@@ -27,19 +27,21 @@ class TrainDisplay(Shown):
     def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
         self.config, self.headline, self.of = config, headline, of
         self.console, self._part, self._begun = messages(), "", False
+        # No epoch is called best where the last one is kept.
+        self._kept = "last" if config.score == "last" else "best"
         self.bar = Bar(
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(bar_width=None),
             TextColumn(
-                "loss {task.fields[loss]}  best dev {task.fields[best]}  {task.fields[rate]} "
-                f"{of}/s  left"
+                f"loss {{task.fields[loss]}}  {self._kept} dev {{task.fields[kept]}}  "
+                f"{{task.fields[rate]}} {of}/s  left"
             ),
             TimeRemainingColumn(compact=True),
             console=self.console,
             transient=True,
             disable=not self.console.is_terminal,
         )
-        self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", best="-", rate="-")
+        self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", kept="-", rate="-")
 
     def show(self, report: Report) -> None:
         """Called by the training loop after each update and epoch."""
@@ -54,7 +56,7 @@ class TrainDisplay(Shown):
             epoch=f"{progress.epoch + 1}/{self.config.epochs}",
             loss=f"{report.loss:.3f}",
             rate=f"{report.texts_per_second:,.0f}",
-            best=self._shown(progress.history[progress.best_epoch]) if progress.history else "-",
+            kept=self._shown(progress.history[progress.best_epoch]) if progress.history else "-",
         )
         if report.scores is None:
             return
@@ -62,8 +64,7 @@ class TrainDisplay(Shown):
             self._part = report.part
             self.console.print(f"{report.part}:")
         scores = report.scores
-        judged = self.config.score != "last"  # else every epoch is kept until the next one is over
-        best = "  best" if judged and progress.best_epoch == progress.epoch else ""
+        best = "  best" if self._kept == "best" and progress.best_epoch == progress.epoch else ""
         self.console.print(
             f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._told(scores)}  "
             f"{report.texts_per_second:,.0f} {self.of}/s{best}"
@@ -74,7 +75,7 @@ class TrainDisplay(Shown):
         epoch, before = progress.epoch + 1, progress.step - 1
         told = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
         if progress.history:
-            told += f"; best so far is epoch {progress.best_epoch + 1}"
+            told += f"; {self._kept} so far is epoch {progress.best_epoch + 1}"
             told += f" with dev {self._told(progress.history[progress.best_epoch])}"
         self.console.print(told)
 
