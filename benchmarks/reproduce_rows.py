@@ -88,6 +88,8 @@ TABLES: dict[str, Table] = {
             "ms-directions + masked words + refit",
             "bilstm + masked words + refit",
             "bilstm + refit",
+            "ms-transformer + refit",
+            "transformer + refit",
             "tfidf-svm",
             "tfidf-svm + refit",
         ),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import Any, Literal
 
 import pytest
@@ -97,8 +98,8 @@ def test_every_field_has_a_flag_unless_it_is_left_out(capsys):
 
 
 def test_help_shows_docstrings_and_defaults(capsys):
-    shown = help_of({"": First}, capsys, by_size={"share"})
-    for text in ("How large. [3]", "How much. [by size]", "Which. [a]", "Whether. [false]", "What. [x y]"):
+    shown = help_of({"": First}, capsys, by_data={"share"})
+    for text in ("How large. [3]", "How much. [by data]", "Which. [a]", "Whether. [false]", "What. [x y]"):
         assert text in shown
     assert "Who. [" not in shown
     assert "--empty-words" not in shown
@@ -125,19 +126,26 @@ def test_fields_of_several_configurations(capsys):
 
 
 def test_flags_of_train_show_the_defaults_that_are_used(run):
-    """What depends on the size of the data is marked so; everything else is the dataclass's default."""
-    from headwise.recipe import size_defaults
+    """What depends on the data is marked so; everything else is the dataclass's default."""
+    from headwise.tasks import TASKS
     from headwise.train.config import TrainConfig
 
     out = " ".join(re.sub(r"[│╭╮╰╯─]", " ", run("train", "--help-all")[1]).split())
     out = out[out.index(" Training ") :]
-    moved = set(size_defaults(10, vectors=True)["train"]) | set(size_defaults(10, vectors=False)["train"])
+    moved: set[str] = set()
+    for task in TASKS.values():
+        for items, vectors in product((10, 6_000, 30_000, 90_000), (False, True)):
+            own = task.defaults(items, vectors=vectors, encoder="ms-transformer")
+            moved |= set(own["train"])
+            if task.based:
+                moved |= set(task.defaults_with_base(own, items)["train"])
+    assert {"learning_rate", "folds", "patience"} < moved  # of models with a base, which is the default
     for item in fields(TrainConfig):
         flag = "--" + item.name.replace("_", "-")
         text = out[out.index(f" {flag} ") :]
         default = text[text.index("[") + 1 : text.index("]")]
         wanted = str(item.default).lower() if isinstance(item.default, bool) else str(item.default)
-        assert default == ("by size" if item.name in moved else wanted)
+        assert default == ("by data" if item.name in moved else wanted)
 
 
 def test_what_is_known_of_the_settings_is_up_to_date():

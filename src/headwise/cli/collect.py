@@ -10,8 +10,8 @@ from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS
 from headwise.linear.expert import ExpertConfig
 from headwise.models.model_config import CONFIGS
-from headwise.recipe import size_defaults
 from headwise.tasks import TASKS
+from headwise.tasks.defaults import Settings
 from headwise.tasks.task import DEFAULT_ENCODER
 from headwise.teachers.config import TeachConfig
 from headwise.train.config import TrainConfig
@@ -38,14 +38,13 @@ _OMIT = {  # they have flags of their own, or none
 
 def collect() -> dict[str, Any]:
     """What belongs into the file."""
-    moved = [size_defaults(0, vectors=vectors) for vectors in (False, True)]
-    sections = {}
+    moved, sections = _by_data(), {}
     for section in PLACES:
-        by_size = {name for own in moved for name in own.get(section, {})}
+        by_data = {name for own in moved for name in own.get(section, {})}
         if section == "language":
-            by_size = {"windows"}
+            by_data = {"windows"}
         configs = {"": _CONFIGS[section]} if section in _CONFIGS else _CHOSEN[section]
-        described = describe(configs, omit=_OMIT.get(section, ()), by_size=by_size)
+        described = describe(configs, omit=_OMIT.get(section, ()), by_data=by_data)
         sections[section] = [_plain(flag) for flag in described]
     return {
         "encoders": list(ENCODERS),
@@ -53,6 +52,18 @@ def collect() -> dict[str, Any]:
         "tasks": {name: list(task.sections) for name, task in TASKS.items()},
         "sections": sections,
     }
+
+
+def _by_data() -> list[Settings]:
+    """What the tasks, the number of texts, vectors and a base decide, for few texts and for many."""
+    found = []
+    for task in TASKS.values():
+        for items in (0, 20_000):
+            plain = [task.defaults(items, vectors=own, encoder=DEFAULT_ENCODER) for own in (False, True)]
+            found += plain
+            if task.based:
+                found.append(task.defaults_with_base(plain[0], items))
+    return found
 
 
 def _plain(flag: Flag) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def flags(
     order: int,
     omit: Collection[str] = (),
     hidden: Collection[str] = (),
-    by_size: Collection[str] = (),
+    by_data: Collection[str] = (),
 ) -> Any:
     """The annotation of a command's parameter that holds a configuration's flags.
 
@@ -37,9 +37,9 @@ def flags(
         order: Place of the heading.
         omit: Fields that get no flag.
         hidden: Fields whose flag is not in the help.
-        by_size: Fields whose default depends on the size of the data.
+        by_data: Fields whose default depends on the data.
     """
-    described = describe(configs, omit=omit, by_size=by_size)
+    described = describe(configs, omit=omit, by_data=by_data)
     return holder(name, described, prefix=prefix, group=group, order=order, hidden=hidden)
 
 
@@ -61,7 +61,7 @@ class Flag:
 
 
 def describe(
-    configs: Mapping[str, type], *, omit: Collection[str] = (), by_size: Collection[str] = ()
+    configs: Mapping[str, type], *, omit: Collection[str] = (), by_data: Collection[str] = ()
 ) -> list[Flag]:
     """The flags of configurations; see `flags`."""
     owners: dict[str, dict[str, Any]] = {}  # field -> owner -> field
@@ -76,7 +76,7 @@ def describe(
         if len(own) <= len(configs) // 2:
             text += f" ({', '.join(own)})"
         defaults = {_shown(field.default) for field in own.values()}
-        default = "by size" if item in by_size else defaults.pop() if len(defaults) == 1 else "by encoder"
+        default = "by data" if item in by_data else defaults.pop() if len(defaults) == 1 else "by encoder"
         text += f" \\[{default}]" if default else ""
         kinds = [get_type_hints(configs[owner])[item] for owner in own]
         # What fits one of them passes here, and the chosen configuration looks again.

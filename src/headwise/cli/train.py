@@ -88,8 +88,9 @@ def train(
     """Train a model on a file of texts, and judge it.
 
     The file alone is enough: task, format and columns are guessed, dev and test texts are split off where
-    they are not given, and settings marked \\[by size] are chosen by the number of texts and by whether
-    there are word vectors. The model is reported beside a simple baseline on the same test texts.
+    they are not given, and settings marked \\[by data] are chosen by the task, the number of texts and by
+    whether there is a base or word vectors. The model is reported beside a simple baseline on the same
+    test texts.
 
     Args:
         file: The training texts, plain or compressed; "-" is standard input. Labelled: csv, tsv, jsonl,
@@ -112,7 +113,7 @@ def train(
             word vectors.
         encoder: Replaced by the list of encoders.
         readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive;
-            attentive,max; or attentive,cls. [by size]
+            attentive,max; or attentive,cls. [by data]
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
             --encoder.layers 1. Flags go before it.
         heads: Dependency syntax of the training texts, for encoders that go by it (ms-san): a line of heads
