@@ -111,6 +111,7 @@ TABLES: dict[str, Table] = {
                 "CoNLL-2003, all of GloVe",
                 "conll2003-glove-all",
                 "ms-transformer + char + crf",
+                "ms-transformer + char + crf + refit",
                 "ms-transformer + directions + char + crf",
                 "ms-transformer + directions + char + crf + refit",
                 "bilstm + char + crf + refit",

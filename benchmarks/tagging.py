@@ -51,6 +51,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
     "ms-transformer + char + crf": ("tag-ms-transformer", {}),
+    "ms-transformer + char + crf + refit": ("tag-ms-transformer", REFIT),
     "ms-transformer + directions + char + crf": ("tag-ms-transformer-glove", ALONE),
     "ms-transformer + directions + char + crf + refit": ("tag-ms-transformer-glove", ALONE | REFIT),
     "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer-glove", {}),

@@ -41,7 +41,7 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
     for layer in layers:
         for section, settings in layer.items():
             if section not in SECTIONS:
-                raise unknown("section", section, list(SECTIONS))
+                raise unknown("section", str(section), list(SECTIONS))
             if not isinstance(settings, Mapping):
                 raise ConfigError(f"{section}: expected a table of settings, got {settings!r}")
             if section != "encoder":

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 from headwise.attention import SelfAttention, reference
 from headwise.errors import ConfigError
@@ -111,3 +112,27 @@ def test_errors():
             SelfAttention(width, [NEAR], size)
     with pytest.raises(TypeError, match=r"SelfAttention takes a Ragged, got a tensor \[3, 6\]"):
         SelfAttention(6, [NEAR], 4)(torch.zeros(3, 6))
+
+
+class Scaled(nn.Linear):
+    """A projection that does more than its weight says."""
+
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+@pytest.mark.parametrize("priors", [[Window(3), Forward()], [Window(1), Forward()]])
+def test_projections_that_were_replaced_or_hooked_are_called(priors):
+    torch.manual_seed(0)
+    layer, x = SelfAttention(8, priors, 4), Ragged.from_lengths(torch.randn(5, 8), [2, 3])
+    plain, called = layer(x).values, []
+    handle = layer.query.register_forward_hook(lambda *_: called.append(True))
+    torch.testing.assert_close(layer(x).values, plain)
+    assert called
+    handle.remove()
+    doubled = Scaled(8, 8, bias=False)
+    doubled.load_state_dict(layer.query.state_dict())
+    with torch.no_grad():
+        layer.query.weight *= 2
+    wanted, layer.query = layer(x).values, doubled
+    torch.testing.assert_close(layer(x).values, wanted)

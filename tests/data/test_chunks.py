@@ -12,6 +12,12 @@ def test_chunks():
     assert list(islice(in_chunks(count(), 2), 2)) == [[0, 1], [2, 3]]  # nothing is read ahead
 
 
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_chunk_has_items(size):
+    with pytest.raises(ConfigError, match=f"chunks of {size} have no items"):
+        list(in_chunks(["a"], size))
+
+
 def test_one_text_is_not_taken_for_its_letters():
     with pytest.raises(ConfigError, match=r"expected a list of texts, got the one text 'abc'"):
         list(in_chunks("abc", 2))

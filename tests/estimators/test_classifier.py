@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -239,3 +240,34 @@ def test_labels_may_be_probabilities_and_texts_have_weights():
 def test_probabilities_and_weights_that_are_none(y, weights, found):
     with pytest.raises(ValueError, match=found):
         tiny().fit(X, y, weights)
+
+
+def test_truth_values_that_are_objects_are_scored():
+    truths = np.array([label == "good" for label in Y], dtype=object)
+    assert tiny(recipe=BASED).fit(X, truths).score(X, truths) > 0.5
+
+
+def test_minus_zero_is_zero():
+    own = tiny().fit(X, np.where(np.array(Y) == "good", np.tile([-0.0, 0.0], 30), 1.0))
+    assert own.model_.labels == ("0.0", "1.0")
+    assert own.classes_.tolist() == [0.0, 1.0]
+    assert np.allclose(own.predict_proba(X[:5]).sum(axis=1), 1)
+
+
+def test_dev_labels_of_another_type():
+    own = [label == "good" for label in Y]
+    with pytest.raises(ValueError, match=r"that y does not have: \[.*it has \[False, True\]"):
+        tiny().fit(X, own, dev=(X, np.array(own).astype(int)))
+
+
+def test_dates_are_no_labels():
+    with pytest.raises(TypeError, match=r"datetime64\[D\]; give them as texts"):
+        tiny().fit(X, np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]").repeat(30))
+
+
+@pytest.mark.parametrize("off", [torch.no_grad, torch.inference_mode])
+def test_it_is_fitted_where_gradients_are_switched_off(off):
+    with off():
+        own = tiny(recipe=BASED).fit(X, Y)
+    again = tiny(recipe=BASED).fit(X, Y)
+    assert (own.predict_proba(X[:3]) == again.predict_proba(X[:3])).all()

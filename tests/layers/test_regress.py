@@ -19,6 +19,12 @@ def test_scale_there_and_back():
     assert Scale.of(np.array([2.0, 2.0])) == Scale(2.0, 1.0)
 
 
+def test_scale_of_numbers_that_count_several_times_or_not_at_all():
+    targets, counts = np.array([1.0, 3.0, 8.0, 1e300]), np.array([1, 2, 3, 0])
+    found, wanted = Scale.of(targets, counts / 1.5), Scale.of(targets.repeat(counts))
+    assert (found.mean, found.deviation) == pytest.approx((wanted.mean, wanted.deviation))
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -53,6 +59,9 @@ def test_scores_by_hand():
     assert low < scores.pearson < high < 1
     named = number_scores(predicted, targets, 2.0)
     assert named["loss"] == pytest.approx(1.5**2 / 4)
+    counts = np.array([3, 0, 1, 2])
+    more = number_scores(predicted.repeat(counts), targets.repeat(counts), 2.0)
+    assert number_scores(predicted, targets, 2.0, counts)["loss"] == pytest.approx(more["loss"])
 
 
 def test_scores_without_variance():

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from headwise.priors import (
     Earlier,
     Everything,
     Forward,
+    Gaussian,
     GlobalTokens,
     Later,
     Pairs,
@@ -27,7 +29,9 @@ from headwise.priors import (
     TreeDistance,
     Window,
     WordDistance,
+    allocate_scales,
     from_json,
+    parse_heads,
 )
 
 fuzz = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -176,6 +180,30 @@ def test_adding():
         forward + 1  # type: ignore[operator]
     with pytest.raises(ConfigError, match="at least one prior"):
         Sum(())
+    with pytest.raises(ConfigError, match=r"consists of priors, got \(3,\)"):
+        Sum((3,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Window(True),
+        lambda: Window(fraction="n/4"),
+        lambda: WordDistance("1"),
+        lambda: WordDistance(float("nan")),
+        lambda: WordDistance(10**400),
+        lambda: WordDistance(np.float32(0.1)),  # which no JSON has
+        lambda: TreeDistance(None),
+        lambda: Gaussian(None),
+        lambda: Rotary("x"),
+        lambda: allocate_scales(1, 3, 4, [np.int64(3)], 0.5),
+        lambda: parse_heads(None, 2),
+        lambda: parse_heads("forward", -2),
+    ],
+)
+def test_values_of_the_wrong_type(made):
+    with pytest.raises(ConfigError):
+        made()
 
 
 @fuzz
@@ -199,8 +227,8 @@ def test_json_round_trip(any_prior, data):
         ({"prior": "window"}, "either width= or fraction="),
         ({"prior": "window", "width": 3, "fraction": 0.5}, "either width= or fraction="),
         ({"prior": "window", "width": "3"}, "odd whole number"),
-        ({"prior": "window", "fraction": "1/3"}, "cannot be made from"),
-        ({"prior": "word-distance", "alpha": None}, "cannot be made from"),
+        ({"prior": "window", "fraction": "1/3"}, "more than 0 .* got '1/3'"),
+        ({"prior": "word-distance", "alpha": None}, "a finite number, got None"),
         ({"prior": "sum"}, "at least one prior"),
         ({"prior": "sum", "parts": 3}, "cannot be made from"),
         ({"prior": "sum", "parts": ["forward"]}, "described by an object"),

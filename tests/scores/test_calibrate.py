@@ -21,6 +21,13 @@ def test_finds_the_temperature_that_the_labels_were_drawn_with(temperature):
     assert fit_temperature(*sample(temperature)) == pytest.approx(temperature, rel=0.05)
 
 
+def test_a_text_that_counts_twice_is_as_two():
+    logits, targets = sample(2.0, texts=50)
+    counts = np.random.default_rng(0).integers(0, 3, 50)
+    several = fit_temperature(logits.repeat(counts, axis=0), targets.repeat(counts))
+    assert fit_temperature(logits, targets, counts) == pytest.approx(several, rel=1e-3)
+
+
 def test_never_less_likely_than_no_temperature():
     for seed in range(5):
         logits, targets = sample(1.0, texts=7, seed=seed)

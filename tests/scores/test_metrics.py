@@ -55,6 +55,8 @@ def test_wilson_interval():
 def test_mean_loss():
     logits = np.log(np.array([[0.2, 0.8], [0.5, 0.5]]))
     assert mean_loss(logits, np.array([1, 0])) == pytest.approx(-(np.log(0.8) + np.log(0.5)) / 2)
+    weighted = mean_loss(logits, np.array([1, 0]), np.array([3.0, 1.0]))
+    assert weighted == pytest.approx(-(3 * np.log(0.8) + np.log(0.5)) / 4)
 
 
 def test_compare_counts_only_texts_on_which_they_differ():

@@ -1,5 +1,7 @@
 """From labelled texts to a model: labels, vectors, weights, temperature."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -139,6 +141,25 @@ def test_weights_reach_the_loss(tmp_path):
         found[weights] = model.predict_proba(["film"])[0, 1]
     assert 2 * found["none"] < found["rare=3"] < found["balanced"] / 2
     assert 0.25 < found["balanced"] < 0.75
+
+
+def test_dev_texts_that_count_nothing_decide_nothing(tmp_path):
+    train, dev = examples(60, 0), examples(30, 1)
+    wrong = [replace(own, label={"good": "bad", "bad": "good"}[own.label], weight=0.0) for own in dev]
+    found = [fit(train, own, recipe(), tmp_path / str(len(own))) for own in (dev, [*wrong, *dev])]
+    assert found[0].progress.history == found[1].progress.history
+    assert found[0].model.temperature == found[1].model.temperature
+
+
+def test_dev_texts_count_as_much_as_their_weights_say(tmp_path):
+    train, dev = examples(60, 0), examples(30, 1)
+    twice = [replace(own, weight=1.0 + (own.label == "good")) for own in dev]
+    several = [own for own in dev for _ in range(1 + (own.label == "good"))]
+    settings = recipe(train={"epochs": 4, "learning-rate": 0.02})
+    found = [fit(train, own, settings, tmp_path / str(len(own))) for own in (twice, several)]
+    losses = [[epoch["loss"] for epoch in own.progress.history] for own in found]
+    assert losses[0] == pytest.approx(losses[1])
+    assert found[0].model.temperature == pytest.approx(found[1].model.temperature, rel=1e-2)
 
 
 def test_weights_for_a_label_that_is_not_there(tmp_path):

@@ -45,6 +45,17 @@ def test_weights_count_texts_as_if_there_were_more_of_them():
     assert weighted[1][1] - weighted[1][0] > plain[1][1] - plain[1][0]
 
 
+def test_numbers_that_count_nothing_are_as_if_they_were_not_there():
+    rows, targets = texts(100, 3, 2.0)
+    wrong, weights = targets.astype(float), np.ones(100, dtype=np.float32)
+    wrong[60:], weights[60:] = 1e6, 0
+    found, wanted = fit_number_probe(rows, wrong, weights), fit_number_probe(rows[:60], targets[:60])
+    for own, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(own, other, atol=1e-4)
+    heavy = fit_number_probe(rows, targets, np.where(targets == 2, 20.0, 1.0))
+    assert (rows @ heavy[0].T + heavy[1]).mean() > (rows @ wanted[0].T + wanted[1]).mean()
+
+
 def test_few_texts():
     rows, targets = texts(3, 2, 0.1)
     weights, bias = fit_probe(rows, targets, 2)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from headwise.attention import compiled
 from headwise.attention.bands import cut_texts, looking_bands, no_band
+from headwise.attention.gradients import by_reference
 from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
 from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
@@ -53,30 +53,39 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     What is stored in 16 bits is computed in float32. `query` and `key` may leave out the heads that see
     only themselves.
     """
-    return _Banded.apply(query, key, value, _Plan.of(layout, tuple(priors), query.shape[1]))
+    plan = _Plan.of(layout, tuple(priors), query.shape[1])
+    return _Banded.apply(query, key, value, plan, (priors, layout))
 
 
 class _Banded(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, plan: "_Plan") -> Tensor:
+    def forward(
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        plan: "_Plan",
+        made_for: tuple[Sequence[Prior], Layout],
+    ) -> Tensor:
         q, k, v = computable(query, key, value)
         out = torch.empty_like(v, memory_format=torch.contiguous_format)
         stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + SPARE))
         plan.run(_kernels().forward, (q, k, v, out), stats)
         plan.copy_others(v, out)
         ctx.save_for_backward(query, key, value, out, stats)
-        ctx.plan = plan
+        ctx.plan, ctx.made_for = plan, made_for
         return out.to(query.dtype)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        *inputs, out, stats = ctx.saved_tensors
-        *rows, grad_out = computable(*inputs, grad)
+        query, key, value, out, stats = ctx.saved_tensors
+        if torch.is_grad_enabled():  # it is to be differentiated again
+            return *by_reference(query, key, value, *ctx.made_for, grad=grad), None, None
+        *rows, grad_out = computable(query, key, value, grad)
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
         ctx.plan.run(_kernels().backward, (*rows, out, grad_out, *gradients), stats)
         ctx.plan.copy_others(grad_out, gradients[2])
-        return *(x.to(grad.dtype) for x in gradients), None
+        return *(x.to(grad.dtype) for x in gradients), None, None
 
 
 def _kernels() -> Any:

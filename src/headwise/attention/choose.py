@@ -136,6 +136,10 @@ def attention(
     Raises:
         ConfigError: The shapes, the dtypes, the number of priors or `impl` do not fit.
     """
+    if other := [prior for prior in priors if not isinstance(prior, Prior)]:
+        raise ConfigError(
+            f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
+        )
     looking = [h for h, prior in enumerate(priors) if not prior.only_self]
     if (
         not value.dim() == query.dim() == 3
@@ -149,10 +153,11 @@ def attention(
         or key.shape != query.shape
         or value.shape[0] != query.shape[0]
         or value.shape[1] - len(priors) != query.shape[1] - len(looking)
+        or not query.shape[2]
     ):
         raise ConfigError(
             f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} must be "
-            "[total, heads, size], agree in [total, heads], and query and key in size"
+            "[total, heads, size], agree in [total, heads], and query and key in size, which is at least 1"
         )
     if not query.is_floating_point() or not query.dtype == key.dtype == value.dtype:
         raise ConfigError(

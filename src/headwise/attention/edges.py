@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from headwise.attention import compiled
+from headwise.attention.gradients import once
 from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
 from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
@@ -224,7 +224,7 @@ class _TileAttention(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         q, k, v, table, grad_out = computable(*inputs, grad)
@@ -260,7 +260,7 @@ class _TreeAttention(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         *rows, grad_out = computable(*inputs, grad)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from headwise.attention import compiled
 from headwise.errors import ConfigError
@@ -21,6 +22,8 @@ def refuses_rows(rows: Tensor) -> str | None:
         return f"it does not compute in {rows.dtype}"
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
         return "it cannot be traced"
+    if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
+        return "the rows are of another kind than plain tensors"
     return None
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import dropout
 
 
@@ -85,15 +84,19 @@ class _Product(torch.autograd.Function):
     """The product of grouped queries with grouped keys, transposed or not. For the gradient the rows are
     gathered again: if they were kept, they would be most of an encoder's memory in training."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, block: Block, transposed: bool) -> Tensor:
-        ctx.save_for_backward(left, right)
-        ctx.block, ctx.transposed = block, transposed
+    def forward(left: Tensor, right: Tensor, block: Block, transposed: bool) -> Tensor:
         keys = block.group_keys(right)
         return block.group(left) @ (keys.transpose(-1, -2) if transposed else keys)
 
     @staticmethod
-    @once_differentiable
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Block, bool], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[:2])
+        ctx.block, ctx.transposed = inputs[2:]
+
+    @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:  # pyright: ignore
         left, right = ctx.saved_tensors
         block: Block = ctx.block

@@ -38,6 +38,8 @@ class SelfAttention(RaggedModule):
         impl: str = "auto",
     ):
         super().__init__()
+        if isinstance(priors, Prior):
+            raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")
         if not priors:
             raise ConfigError("self-attention needs at least one head")
         if other := [prior for prior in priors if not isinstance(prior, Prior)]:
@@ -63,10 +65,11 @@ class SelfAttention(RaggedModule):
 
     def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
         """The heads of a projection that need it: `[total, width]` -> `[total, heads, size]`."""
-        heads = self._looking
-        weight, bias = projection.weight, projection.bias
-        if len(heads) < len(self.priors):
-            sizes = (len(self.priors), self.head_size)
-            weight = weight.unflatten(0, sizes)[heads].flatten(0, 1)
-            bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
+        heads, sizes = self._looking, (len(self.priors), self.head_size)
+        if len(heads) == len(self.priors):
+            return projection(values).unflatten(-1, sizes)
+        if type(projection) is not nn.Linear or projection._forward_hooks or projection._forward_pre_hooks:
+            return projection(values).unflatten(-1, sizes)[:, heads]  # what it does is its own
+        weight, bias = projection.weight.unflatten(0, sizes)[heads].flatten(0, 1), projection.bias
+        bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
         return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))

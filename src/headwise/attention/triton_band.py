@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from headwise.attention.bands import cut_texts, looking_bands, no_band
+from headwise.attention.gradients import by_reference
 from headwise.errors import ConfigError
 from headwise.priors import Band, Prior
 from headwise.ragged import Layout
@@ -70,7 +70,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
         parts = value.split(_WIDEST, dim=2)
         return torch.cat([attention(query, key, part, priors, layout) for part in parts], dim=2)
     shape = _Shape.of(query, value)
-    return _TritonBand.apply(query, key, value, _Plan.of(layout, tuple(priors), query, shape.rows), shape)
+    plan = _Plan.of(layout, tuple(priors), query, shape.rows)
+    return _TritonBand.apply(query, key, value, plan, shape, (priors, layout))
 
 
 def _interpreter_wanted() -> bool:
@@ -89,20 +90,28 @@ def _kernels() -> ModuleType | str:
 class _TritonBand(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, plan: "_Plan", shape: "_Shape"
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        plan: "_Plan",
+        shape: "_Shape",
+        made_for: tuple[Sequence[Prior], Layout],
     ) -> Tensor:
         q, k, v = (_side_by_side(x) for x in (query, key, value))
         out = plan.like(v)
         logs = q.new_empty((q.shape[1], q.shape[0]), dtype=torch.float32)
         plan.run("forward", (q, k, v, out, logs), (q, k, v, out), (shape.scale,), shape)
-        ctx.save_for_backward(q, k, v, out, logs)
-        ctx.plan, ctx.shape = plan, shape
+        ctx.save_for_backward(query, key, value, out, logs)
+        ctx.plan, ctx.shape, ctx.made_for = plan, shape, made_for
         return out
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        q, k, v, out, logs = ctx.saved_tensors
+        query, key, value, out, logs = ctx.saved_tensors
+        if torch.is_grad_enabled():  # it is to be differentiated again
+            return *by_reference(query, key, value, *ctx.made_for, grad=grad), None, None, None
+        q, k, v = (_side_by_side(x) for x in (query, key, value))
         plan, shape = ctx.plan, ctx.shape
         grad = _side_by_side(grad)
         dq, dk = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k))
@@ -112,7 +121,7 @@ class _TritonBand(torch.autograd.Function):
         plan.run("backward_queries", (*strided, logs, deltas), strided, scales, shape)
         strided = (q, k, v, grad, dk, dv)
         plan.run("backward_keys", (*strided, logs, deltas), strided, scales, shape)
-        return dq, dk, dv, None, None
+        return dq, dk, dv, None, None, None
 
 
 def _side_by_side(x: Tensor) -> Tensor:

@@ -15,9 +15,12 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """The items in their order, in lists of `size` of them; the last may be shorter.
 
     Raises:
-        ConfigError: They are one text, which would be taken for a list of letters.
+        ConfigError: They are one text, which would be taken for a list of letters; or the size is less
+            than 1.
     """
     several(items)
+    if size < 1:
+        raise ConfigError(f"chunks of {size} have no items; give 1 or more")
     stream = iter(items)
     while part := list(islice(stream, size)):
         yield part

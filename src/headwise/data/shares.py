@@ -58,12 +58,32 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
 
 
 def weights_of(items: Iterable[Any]) -> Floats | None:
-    """How much each item counts, `[items]`, 1 in the mean; None where all count the same.
+    """How much each item counts, `[items]`, 1 in the mean of those that do; None where all count the same.
 
     Raises:
         DataError: HW126 none counts.
     """
-    found = np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float32)
+    found = _weights(items)
     if len(found) and not found.any():
         raise DataError("HW126", "the weights of all that is trained on are 0")
-    return None if not len(found) or (found == found[0]).all() else found / found.mean()
+    if not len(found) or (found == found[0]).all():
+        return None
+    found /= found.max()  # the sum of large weights has no number
+    return (found / found[found > 0].mean()).astype(np.float32)
+
+
+def held_weights_of(items: Sequence[Any]) -> Floats | None:
+    """The same of held-out items, which all count the same where none counts."""
+    return weights_of(items) if _weights(items).any() else None
+
+
+def that_count(items: Sequence[Any]) -> Sequence[Any]:
+    """The held-out items whose weight is not 0; all where none has another."""
+    counts = _weights(items) > 0
+    if counts.all() or not counts.any():
+        return items
+    return [item for item, own in zip(items, counts, strict=True) if own]
+
+
+def _weights(items: Iterable[Any]) -> NDArray[np.float64]:
+    return np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float64)

@@ -167,6 +167,8 @@ class TextEstimator(BaseEstimator):
     def _layers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the recipe says, and what the arguments say."""
         recipe = {} if self.recipe is None else self.recipe
+        if not isinstance(recipe, Mapping | str | PathLike):
+            raise TypeError(f"recipe is {recipe!r:.80}; expected a dictionary of sections, or a file")
         if not isinstance(recipe, Mapping):
             recipe = read_recipe(Path(recipe))
         seed: Any = self.random_state

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.estimators.base import TextEstimator
 from headwise.scores.thresholds import decide
 
-_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
+_KINDS = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
 
 Answered = tuple[Sequence[Any], np.ndarray]
 """Items with their labels, and the labels that occur, sorted and of the type that they were given in."""
@@ -43,6 +43,10 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
             thresholds = [of[str(label)] for label in self.classes_]
         return self.classes_[decide(probabilities, thresholds)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of items whose label is right, as in scikit-learn."""
+        return super().score(X, check_labels(y), sample_weight)
+
     def _fit_labelled(self, answered: Answered, dev: Answered | None) -> Self:
         """Train on labelled items, and be fitted."""
         items, labels = answered
@@ -50,8 +54,9 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
             only = f"only one class, {labels.tolist()}" if len(labels) else "no label"
             raise ValueError(f"y has {only}; a classifier needs two or more")
         held, others = dev or (None, labels)
-        if len(unseen := np.setdiff1d(others, labels)):
-            raise ValueError(f"labels of dev that y does not have: {unseen.tolist()}")
+        names = {str(label) for label in labels}
+        if unseen := [label.item() for label in others if str(label) not in names]:
+            raise ValueError(f"labels of dev that y does not have: {unseen}; it has {labels.tolist()}")
         self._fit(items, held, label_kind=labels.dtype.kind)
         self.classes_ = labels
         return self
@@ -79,5 +84,7 @@ def check_labels(y: Any) -> np.ndarray:
         if len(kinds) > 1:
             raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
         targets = np.array(targets.tolist())
+    if targets.dtype.kind in "mM":
+        raise TypeError(f"y has labels of the type {targets.dtype}; give them as texts")
     check_classification_targets(targets)
-    return targets
+    return targets + 0.0 if targets.dtype.kind == "f" else targets  # -0.0 is 0.0

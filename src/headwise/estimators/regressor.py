@@ -60,7 +60,7 @@ class TextRegressor(NumberEstimator):
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
             y: Their numbers.
-            sample_weight: How much each text counts, `[texts]`, 0 or more.
+            sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
             dev: Texts and numbers that choose the best epoch. By default a share of X (`split.dev` of the
                 recipe, 15 %), with equal texts on one side.
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
+from headwise.attention.gradients import once
 from headwise.ragged import Ragged
 from headwise.scores.schemes import Constraints
 from headwise.steps import Steps, steps_of
@@ -155,7 +155,7 @@ class _LogPartition(torch.autograd.Function):
         return rest.index_add_(0, steps.ranks, top - shift)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         ways, transitions, end = ctx.saved_tensors
         steps: Steps = ctx.steps

@@ -54,9 +54,14 @@ class Scale:
             )
 
     @classmethod
-    def of(cls, targets: np.ndarray) -> "Scale":
-        """The scale of training targets, `[texts]`; equal targets have the deviation 1."""
-        return cls(float(targets.mean()), float(targets.std()) or 1.0)
+    def of(cls, targets: np.ndarray, weights: np.ndarray | None = None) -> "Scale":
+        """The scale of training targets, `[texts]`, that count as `weights` say; equal targets have the
+        deviation 1."""
+        if weights is not None:  # what counts nothing may be anything
+            targets, weights = targets[weights > 0], weights[weights > 0].astype(np.float64)
+        mean = np.average(targets, weights=weights)
+        deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
+        return cls(float(mean), float(deviation) or 1.0)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scale":

@@ -6,6 +6,7 @@ other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs
 allows and adds their scores.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -144,6 +145,8 @@ class Sum(Prior):
     def __post_init__(self) -> None:
         if not self.parts:
             raise ConfigError("a sum of priors needs at least one prior")
+        if not all(isinstance(part, Prior) for part in self.parts):
+            raise ConfigError(f"a sum consists of priors, got {self.parts!r}")
 
     def visible(self, pairs: Pairs) -> Tensor:
         visible = self.parts[0].visible(pairs)
@@ -214,6 +217,17 @@ def check_whole(low: int, **values: int) -> None:
     for name, value in values.items():
         if type(value) is not int or value < low:
             raise ConfigError(f"{name} must be a whole number, at least {low}, got {value!r}")
+
+
+def check_number(**values: float) -> None:
+    """Check that values of a prior are finite numbers.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    for name, value in values.items():
+        if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+            raise ConfigError(f"{name} must be a finite number, got {value!r:.80}")
 
 
 def _parts(prior: Prior) -> Sequence[Prior]:

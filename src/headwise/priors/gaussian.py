@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Pairs, Prior
+from headwise.priors.base import Pairs, Prior, check_number
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,9 @@ class Gaussian(Prior):
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        if not 0 < self.sigma < float("inf"):
+        check_number(sigma=self.sigma, offset=self.offset)
+        if self.sigma <= 0:
             raise ConfigError(f"the sigma of a Gaussian must be more than 0, got {self.sigma}")
-        if not abs(self.offset) < float("inf"):
-            raise ConfigError(f"the offset of a Gaussian must be a finite number, got {self.offset}")
 
     def score(self, pairs: Pairs) -> Tensor:
         distance = pairs.query - pairs.key

@@ -54,6 +54,8 @@ def parse_layers(text: str | Sequence[str], heads: int, layers: int) -> tuple[tu
     Raises:
         ConfigError: As for `parse_heads`; or the number of layers in the text does not divide `layers`.
     """
+    if min(heads, layers) < 1:
+        raise ConfigError(f"expected 1 or more heads and layers, got {heads} and {layers}")
     if heads * layers > MOST:
         raise ConfigError(f"{heads} heads in {layers} layers: priors as text are possible for {MOST} heads")
     groups = _groups(text)
@@ -107,7 +109,7 @@ def check_spelling(text: str | Sequence[str]) -> None:
 
 def _groups(text: str | Sequence[str]) -> list[Group]:
     if not isinstance(text, str):
-        if not all(isinstance(part, str) for part in text):
+        if not isinstance(text, Sequence) or not all(isinstance(part, str) for part in text):
             raise ConfigError(
                 f"the priors of heads are spelled as texts such as 'window(3)*2', got {text!r}"
             )

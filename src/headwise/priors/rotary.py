@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Prior
+from headwise.priors.base import Prior, check_number
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Rotary(Prior):
     name: ClassVar[str] = "rotary"
 
     def __post_init__(self) -> None:
-        if not 1 < self.base < float("inf"):
+        check_number(base=self.base)
+        if self.base <= 1:
             raise ConfigError(f"the base of a rotary prior must be more than 1, got {self.base}")
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:

@@ -80,14 +80,14 @@ def parse_scale(scale: Scale) -> Prior:
         return Window(width=scale)
     if isinstance(scale, float):
         return Window(fraction=scale)
-    text = scale.strip().lower()
     try:
+        text = scale.strip().lower()
         if text == "n" or text.startswith("n/"):
             return Window(fraction=float(Fraction("1" + text[1:])))
         if text.isdecimal():
             return Window(width=int(text))
         return Window(fraction=float(Fraction(text)))
-    except (ValueError, ZeroDivisionError, OverflowError):
+    except (AttributeError, ValueError, ZeroDivisionError, OverflowError):
         raise ConfigError(
             f"cannot read the scale {scale!r}; give an odd width such as 3 or a part of the "
             "text's length such as n/16"

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from torch import Tensor
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.priors.base import Pairs, Prior, TreeUse
+from headwise.priors.base import Pairs, Prior, TreeUse, check_number
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,7 @@ class TreeDistance(Prior):
     name: ClassVar[str] = "tree-distance"
 
     def __post_init__(self) -> None:
-        if not abs(self.alpha) < float("inf"):
-            raise ConfigError(f"alpha must be a finite number, got {self.alpha}")
+        check_number(alpha=self.alpha)
         check_fallback(self.fallback)
 
     def score(self, pairs: Pairs) -> Tensor:

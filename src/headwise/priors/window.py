@@ -36,15 +36,17 @@ class Window(Prior):
         if (self.width is None) == (self.fraction is None):
             raise ConfigError("Window takes either width= or fraction=, and needs one of them")
         if self.width is not None and (
-            not isinstance(self.width, int) or self.width < 1 or self.width % 2 == 0
+            type(self.width) is not int or self.width < 1 or self.width % 2 == 0
         ):
             raise ConfigError(
                 f"the width of a window must be an odd whole number, at least 1, got {self.width!r}"
             )
-        if self.fraction is not None and not 0 < self.fraction <= 2:
+        if self.fraction is not None and (
+            type(self.fraction) not in (int, float) or not 0 < self.fraction <= 2
+        ):
             raise ConfigError(
                 f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
-                f"whole text, got {self.fraction}; a window of 3 words is a whole number, 3"
+                f"whole text, got {self.fraction!r}; a window of 3 words is a whole number, 3"
             )
 
     def half(self, lengths: Tensor) -> Tensor:

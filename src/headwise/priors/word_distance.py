@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from headwise.errors import ConfigError
-from headwise.priors.base import Band, Pairs, Prior
+from headwise.priors.base import Band, Pairs, Prior, check_number
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,7 @@ class WordDistance(Prior):
     name: ClassVar[str] = "word-distance"
 
     def __post_init__(self) -> None:
-        if not abs(self.alpha) < float("inf"):
-            raise ConfigError(f"alpha must be a finite number, got {self.alpha}")
+        check_number(alpha=self.alpha)
 
     def score(self, pairs: Pairs) -> Tensor:
         distance = (pairs.query - pairs.key).abs()

@@ -13,7 +13,7 @@ BINS = 15
 _FOLDS = 5
 
 
-def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
+def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
     """The temperature T that makes `softmax(logits / T)` most likely on held-out texts.
 
     Never changes which label is first. Sought between 1/20 and 20, and up to 1e12 where outputs as large as
@@ -22,6 +22,7 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
     Args:
         logits: `[texts, classes]`.
         targets: `[texts]`, integers.
+        weights: How much each text counts, `[texts]`.
     """
     if len(targets) == 0:
         return 1.0
@@ -32,7 +33,7 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray) -> float:
 
     def loss(log_temperature: float) -> float:
         scaled = log_softmax(logits / np.exp(log_temperature), axis=1)
-        return float(-scaled[np.arange(len(targets)), targets].mean())
+        return float(-np.average(scaled[np.arange(len(targets)), targets], weights=weights))
 
     def lowest(low: float, high: float) -> float:
         found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-4})

@@ -78,10 +78,10 @@ def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[f
     return 0.0 if right == 0 else low, 1.0 if right == texts else high
 
 
-def mean_loss(logits: np.ndarray, targets: np.ndarray) -> float:
-    """Mean cross-entropy in nats; logits `[texts, classes]`."""
+def mean_loss(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Mean cross-entropy in nats; logits `[texts, classes]`, of texts that count as `weights` say."""
     losses = -log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(targets)), targets]
-    return float(losses.mean())
+    return float(np.average(losses, weights=weights))
 
 
 @dataclass(frozen=True)

@@ -61,15 +61,19 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
     )
 
 
-def number_scores(predicted: np.ndarray, targets: np.ndarray, deviation: float) -> dict[str, float]:
-    """Scores on dev by name; the loss is the mean squared error in units of a standard deviation."""
+def number_scores(
+    predicted: np.ndarray, targets: np.ndarray, deviation: float, weights: np.ndarray | None = None
+) -> dict[str, float]:
+    """Scores on dev by name; the loss is the mean squared error in units of a standard deviation, of texts
+    that count as `weights` say."""
     scores = score_numbers(predicted, targets)
+    squares = ((predicted.astype(np.float64) - targets) / deviation) ** 2
     return {
         "mae": scores.mae,
         "rmse": scores.rmse,
         "pearson": scores.pearson,
         "spearman": scores.spearman,
-        "loss": (scores.rmse / deviation) ** 2,
+        "loss": float(np.average(squares, weights=weights)),
     }
 
 

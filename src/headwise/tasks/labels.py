@@ -8,7 +8,7 @@ import numpy as np
 
 from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
-from headwise.data.shares import shares_of, weights_of
+from headwise.data.shares import held_weights_of, shares_of, weights_of
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.explanation import Explanation, explain_labels
@@ -42,8 +42,14 @@ class LabelTask(Task):
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
         train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
-        soft, weights = shares_of(parts.train, model.labels), weights_of(parts.train)
-        return ClassificationObjective(model, train, dev, soft=soft, weights=weights)
+        return ClassificationObjective(
+            model,
+            train,
+            dev,
+            soft=shares_of(parts.train, model.labels),
+            weights=weights_of(parts.train),
+            dev_weights=held_weights_of(parts.dev),
+        )
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_labels(objective)

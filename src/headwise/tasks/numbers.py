@@ -9,7 +9,7 @@ import numpy as np
 from headwise.data.diagnosis import some
 from headwise.data.numbers import MOST_CLASSES, look_like_scores, number_of
 from headwise.data.parts import Parts
-from headwise.data.shares import weights_of
+from headwise.data.shares import held_weights_of, weights_of
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig
@@ -44,11 +44,12 @@ class NumberTask(Task):
         return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Any:
-        return self.model(recipe.model, words, Scale.of(self.targets(parts.train)))
+        return self.model(recipe.model, words, Scale.of(self.targets(parts.train), weights_of(parts.train)))
 
     def objective(self, model: Any, parts: Parts[Any]) -> RegressionObjective:
         train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
-        return RegressionObjective(model, train, dev, weights_of(parts.train))
+        weights = weights_of(parts.train), held_weights_of(parts.dev)
+        return RegressionObjective(model, train, dev, *weights)
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_numbers(objective)

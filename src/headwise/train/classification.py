@@ -37,6 +37,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         soft: Probabilities of the labels of the training texts, `[texts, labels]`, where some are not
             certain.
         weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
+        dev_weights: The same of the dev texts.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         *,
         soft: np.ndarray | None = None,
         weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
         self.train_targets = train[1].astype(np.int64) if soft is None else soft
-        self.text_weights = weights
+        self.text_weights, self.dev_weights = weights, dev_weights
         self.dev_targets = dev[1].astype(np.int64)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
         counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
@@ -78,7 +80,7 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         model: Any = self.model
         texts = self.sampled
         targets = self.train_targets[texts]
-        weights = None if self.text_weights is None else self.text_weights[texts]
+        weights = self.weights_of(texts)
         if (of_labels := self.class_weights) is not None:
             own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
             weights = own if weights is None else own * weights
@@ -92,34 +94,37 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
                 own += torch.from_numpy(values).to(own)
 
     def evaluate(self) -> Mapping[str, float]:
-        return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.model.labels)
+        logits = self.model.logits(self.dev_items)
+        return dev_scores(logits, self.dev_targets, self.model.labels, self.dev_weights)
 
 
-def dev_scores(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> dict[str, float]:
-    """The scores of logits `[texts, labels]` on dev."""
+def dev_scores(
+    logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
+) -> dict[str, float]:
+    """The scores of logits `[texts, labels]` on dev; the loss is weighted, where texts have weights."""
     scores = score(logits.argmax(axis=1), targets, labels)
     return {
         "accuracy": scores.accuracy,
         "macro_f1": scores.macro_f1,
-        "loss": mean_loss(logits, targets),
+        "loss": mean_loss(logits, targets, weights),
     }
 
 
 def finish_labels(objective: ClassificationObjective) -> Finished:
     """Fit the linear expert and the temperature of a trained classifier on dev."""
-    model, targets = objective.model, objective.dev_targets
+    model, targets, weights = objective.model, objective.dev_targets, objective.dev_weights
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets)
     settings = None
     if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
         settings = add_expert(objective, logits)
     if model.expert is None:
-        model.temperature = fit_temperature(logits, targets)
+        model.temperature = fit_temperature(logits, targets, weights)
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets)
     logits = logits / model.temperature
     set_thresholds(model, logits, targets)
-    return Finished(_held_out(logits, targets, model.labels), (before, after), (model, settings))
+    return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, settings))
 
 
 def set_thresholds(model: Any, logits: np.ndarray, targets: np.ndarray) -> None:
@@ -141,17 +146,20 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     models say of texts that they were not trained on."""
     model = objective.model
     outputs, targets = crossed.outputs, objective.train_labels[crossed.held]
+    weights = objective.weights_of(crossed.held)
     before = expected_calibration_error(model.probabilities(outputs), targets)
     logits = add_expert_crossed(objective, crossed) if model.config.expert.kind == "linear" else None
     if logits is None:
-        model.temperature = fit_temperature(outputs, targets)
+        model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
     after = expected_calibration_error(softmax(logits.astype(np.float64), axis=1), targets)
     set_thresholds(model, logits, targets)
-    return Finished(_held_out(logits, targets, model.labels), (before, after))
+    return Finished(_held_out(logits, targets, model.labels, weights), (before, after))
 
 
-def _held_out(logits: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+def _held_out(
+    logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
+) -> dict[str, Any]:
     """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""
     sure, right = softmax(logits.astype(np.float64), axis=1).max(axis=1), logits.argmax(axis=1) == targets
-    return {**dev_scores(logits, targets, labels), SURENESS: Sureness.of(sure, right).to_json()}
+    return {**dev_scores(logits, targets, labels, weights), SURENESS: Sureness.of(sure, right).to_json()}

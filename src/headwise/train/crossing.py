@@ -55,8 +55,11 @@ def cross(
         resume: Go on with the run in the folder.
         report: Called after each update and each epoch.
     """
-    items, folds = whole.train, config.folds
-    numbers = np.array(whole.kind.folds(items, folds, config.seed))
+    items = whole.train
+    numbers = np.array(whole.kind.folds(items, config.folds, config.seed))
+    numbers[[getattr(item, "weight", 1.0) == 0 for item in items]] = -1  # they decide nothing
+    used = np.unique(numbers[numbers >= 0])  # of few different items some folds are empty
+    folds = len(used)
     said: dict[int, np.ndarray] = {}
     runs = []
     for fold in range(folds):
@@ -65,8 +68,8 @@ def cross(
         def told(done: Report, part: str = part) -> None:
             report(replace(done, part=part))
 
-        own = np.flatnonzero(numbers == fold)
-        parts = replace(whole, train=some(items, np.flatnonzero(numbers != fold)), dev=some(items, own))
+        own, others = (np.flatnonzero(rows) for rows in (numbers == used[fold], numbers != used[fold]))
+        parts = replace(whole, train=some(items, others), dev=some(items, own))
         place = fold_folder(folder, fold)
         goes_on = resume and (fold == 0 or (place / STATE).exists())
         done = learn(parts, place, resume=goes_on, report=told)

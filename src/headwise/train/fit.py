@@ -11,6 +11,7 @@ import torch
 
 from headwise.attention import compiled
 from headwise.data.parts import Parts
+from headwise.data.shares import that_count
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
@@ -62,6 +63,8 @@ class Learnable(Protocol):
         ...
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()
 def fit(
     task: Learnable,
     parts: Parts[Any],
@@ -97,6 +100,7 @@ def fit(
 
     def learn(parts: Parts[Any], folder: Path, until: int | None = None, **how: Any) -> _Learnt:
         torch.manual_seed(recipe.train.seed)
+        parts = replace(parts, dev=that_count(parts.dev))
         model, covered = task.build(parts, recipe, vectors)
         if recipe.former is not None:
             go_on_from(model, recipe.former)

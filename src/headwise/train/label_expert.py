@@ -34,7 +34,8 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
     if expert is None or not len(targets):
         return settings
     model.add_expert(expert, 0.0)
-    _weigh(model, expert, fit_mixture([logits, model.expert_scores(objective.dev_items)], targets))
+    members = [logits, model.expert_scores(objective.dev_items)]
+    _weigh(model, expert, fit_mixture(members, targets, texts=objective.dev_weights))
     return settings
 
 
@@ -45,15 +46,13 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
     Returns:
         The logits of these texts by the mixture; None where the expert has no say.
     """
-    held, weights = crossed.held, objective.text_weights
+    held = crossed.held
     fitted = fit_texts(objective, every=True)
     expert = TextExpert.of(fitted.model)
     if not expert.features:
         return None
     members = [crossed.outputs, fitted.oof_scores[held]]
-    mixture = fit_mixture(
-        members, objective.train_labels[held], texts=None if weights is None else weights[held]
-    )
+    mixture = fit_mixture(members, objective.train_labels[held], texts=objective.weights_of(held))
     _weigh(objective.model, expert, mixture)
     return mixture.mix(members) if mixture.weights[1] else None
 
@@ -111,14 +110,13 @@ def fit_texts(
     labels, of label sets or of numbers, with these settings or with those that it chooses."""
     model = objective.model
     places = np.arange(len(objective.train_items)) if every else objective.sampled
-    weights = None if objective.text_weights is None else objective.text_weights[places]
     texts, vectors, numbers = model.expert_reads(some(objective.train_items, places))
     return remembered(
         fit_linear,
         texts,
         objective.train_targets[places],
         model.outputs,
-        sample_weight=weights,
+        sample_weight=objective.weights_of(places),
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,
         max_features=model.config.expert.max_features,

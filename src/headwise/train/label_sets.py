@@ -63,8 +63,10 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         losses = label_set_loss(self.outputs(texts), targets, **how)
         return self.summed(losses, texts)
 
-    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        how = {"weights": self.text_weights, "always": self.names}
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        how = {"weights": weights, "always": self.names}
         return fit_probe(vectors, targets, len(self.model.labels), sets=True, **how)
 
     def evaluate(self) -> Mapping[str, float]:

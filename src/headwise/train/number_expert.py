@@ -95,7 +95,7 @@ def add_number_expert(objective: "RegressionObjective") -> Kept | None:
     model = objective.model
     model.add_expert(expert, 0.0)
     said = model.outputs_of(objective.dev_items)[:, 0], model.expert_scores(objective.dev_items)[:, 0]
-    weights = fit_weights(*said, model.scale.standardize(objective.dev_targets))
+    weights = fit_weights(*said, model.scale.standardize(objective.dev_targets), objective.dev_weights)
     _weigh(objective, expert, weights)
     return Kept(weights, fitted.settings)
 
@@ -120,7 +120,7 @@ def add_number_expert_crossed(objective: "RegressionObjective", crossed: Crossed
     if not expert.features:
         return crossed.outputs[:, 0]
     encoder, own = scale.standardize(crossed.outputs[:, 0]), fitted.oof_scores[crossed.held, 0]
-    importance = None if objective.text_weights is None else objective.text_weights[crossed.held]
+    importance = objective.weights_of(crossed.held)
     weights = fit_weights(encoder, own, objective.train_targets[crossed.held], importance)
     _weigh(objective, expert, weights)
     return scale.restore(weights.encoder * encoder + weights.expert * own)

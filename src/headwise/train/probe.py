@@ -93,18 +93,24 @@ def fit_probe(
     return found_weights, solved[-1] - found_weights @ mean
 
 
-def fit_number_probe(vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regression from the vectors of texts `[texts, size]` to numbers `[texts]`.
+def fit_number_probe(
+    vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ridge regression from the vectors of texts `[texts, size]` to numbers `[texts]`, each of which counts
+    as `weights` say, `[texts]`.
 
     Returns:
         Weights `[1, size]` and bias `[1]`.
     """
     from sklearn.linear_model import RidgeCV  # slow to load, and predictions do without
 
+    if weights is not None:
+        kept = weights > 0
+        vectors, targets, weights = vectors[kept], targets[kept], weights[kept]
     turn = leading(vectors).astype(np.float64)
-    found = RidgeCV(alphas=RIDGES).fit(vectors @ turn, targets.astype(np.float64))
-    weights, bias = turn @ np.asarray(found.coef_), np.asarray([found.intercept_])
-    return weights[None].astype(np.float32), bias.astype(np.float32)
+    found = RidgeCV(alphas=RIDGES).fit(vectors @ turn, targets.astype(np.float64), sample_weight=weights)
+    solved, bias = turn @ np.asarray(found.coef_), np.asarray([found.intercept_])
+    return solved[None].astype(np.float32), bias.astype(np.float32)
 
 
 def _losses(logits: Floats, wanted: Floats) -> tuple[Floats, Floats]:

@@ -23,6 +23,7 @@ class ReaderObjective(Generic[AnyReader]):
     Attributes:
         train_targets: The answers of the training texts, one after the other.
         text_weights: How much each training text counts, `[texts]`; None where all count the same.
+        dev_weights: The same of the dev texts.
         label_weights: How much the texts of each label count, `[labels]`, likewise.
 
     Args:
@@ -38,6 +39,7 @@ class ReaderObjective(Generic[AnyReader]):
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
         self.text_weights: np.ndarray | None = None
+        self.dev_weights: np.ndarray | None = None
         self.label_weights: Tensor | None = None
         self.train_items = model.encoded(train)
         self.dev_items = model.encoded(dev)
@@ -52,9 +54,11 @@ class ReaderObjective(Generic[AnyReader]):
             return np.arange(count)
         return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
 
-    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What vectors of training texts by a base, `[texts, size]`, say by themselves of their targets:
-        weights `[outputs, size]` and biases `[outputs]`."""
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What vectors of training texts by a base, `[texts, size]`, say by themselves of their targets,
+        each text as much as it counts: weights `[outputs, size]` and biases `[outputs]`."""
         raise NotImplementedError
 
     def begin_with_probe(self) -> None:
@@ -64,7 +68,8 @@ class ReaderObjective(Generic[AnyReader]):
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
         probe, texts = model.probe, self.sampled
-        found = self.probe(model.base_vectors(some(self.train_items, texts)), self.train_targets[texts])
+        vectors = model.base_vectors(some(self.train_items, texts))
+        found = self.probe(vectors, self.train_targets[texts], self.weights_of(texts))
         with torch.no_grad():
             for own, values in zip((probe.weight, probe.bias), found, strict=True):
                 own.copy_(torch.from_numpy(values))
@@ -81,6 +86,10 @@ class ReaderObjective(Generic[AnyReader]):
         """The model's outputs for the training texts with these numbers, `[numbers, outputs]` float32."""
         model = self.model
         return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+
+    def weights_of(self, numbers: np.ndarray) -> np.ndarray | None:
+        """How much the training texts with these numbers count; None where all count the same."""
+        return None if self.text_weights is None else self.text_weights[numbers]
 
     @property
     def class_weights(self) -> np.ndarray | None:

@@ -30,6 +30,7 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         train: Training texts or pairs, and their numbers.
         dev: Dev texts or pairs, and their numbers.
         weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
+        dev_weights: The same of the dev texts.
     """
 
     def __init__(
@@ -38,23 +39,27 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         train: tuple[Sequence[Any], np.ndarray],
         dev: tuple[Sequence[Any], np.ndarray],
         weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
-        self.text_weights = weights
-        self.train_targets = model.scale.standardize(train[1])
+        self.text_weights, self.dev_weights = weights, dev_weights
+        # What counts nothing may be too large to be a number of 32 bits.
+        counted = train[1] if weights is None else np.where(weights > 0, train[1], model.scale.mean)
+        self.train_targets = model.scale.standardize(counted)
         self.dev_targets = dev[1]
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         losses = squared_error(self.outputs(texts), self.there(self.train_targets[list(texts)]))
         return self.summed(losses, texts)
 
-    def probe(self, vectors: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return fit_number_probe(vectors, targets)
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return fit_number_probe(vectors, targets, weights)
 
     def evaluate(self) -> Mapping[str, float]:
-        return number_scores(
-            self.model.scores(self.dev_items), self.dev_targets, self.model.scale.deviation
-        )
+        said, deviation = self.model.scores(self.dev_items), self.model.scale.deviation
+        return number_scores(said, self.dev_targets, deviation, self.dev_weights)
 
     def held_out(self) -> np.ndarray:
         """Not on the scale of the training numbers, which each fold has of its own."""
@@ -75,4 +80,5 @@ def finish_numbers_crossed(objective: RegressionObjective, crossed: Crossed) -> 
     if model.config.expert.kind == "linear":
         said = add_number_expert_crossed(objective, crossed)
     wanted = model.scale.restore(objective.train_targets[crossed.held])
-    return Finished(dict(number_scores(said, wanted, model.scale.deviation)))
+    weights = objective.weights_of(crossed.held)
+    return Finished(dict(number_scores(said, wanted, model.scale.deviation, weights)))

@@ -1,7 +1,10 @@
+import copy
+
 import numpy as np
 import pytest
 import torch
 
+from headwise import TextClassifier
 from headwise.features.bases import Base, BaseConfig, BaseError
 from headwise.features.bases.base import Table
 from headwise.features.bases.embedding import BaseEmbedding
@@ -106,3 +109,14 @@ def test_files_bring_it_back(base):
 def test_files_that_describe_no_base_are_refused(base, files):
     with pytest.raises(BaseError, match="different words"):
         BaseEmbedding.from_files(files, 3, 6, embedding(base).config)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_a_model_with_a_base_of_another_precision(dtype):
+    texts = [f"{word} film {number}" for number in range(20) for word in ("good", "bad")]
+    model = TextClassifier(epochs=1).fit(texts, ["yes", "no"] * 20).model_
+    plain = model.predict_proba(texts)
+    own = copy.deepcopy(model).to(dtype)
+    np.testing.assert_allclose(own.predict_proba(texts), plain, atol=1e-2)
+    own.train()
+    own(own.collate(own.encoded(texts), own.device)).sum().backward()

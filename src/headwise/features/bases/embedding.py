@@ -80,10 +80,10 @@ class BaseEmbedding(nn.Module):
     @cached_property
     def _known(self) -> Base:
         """The base again, once its tables are loaded."""
-        values, scales = self.values.cpu().numpy(), self.scales.cpu().numpy()
+        values, scales = self.values.cpu().numpy(), self.scales.float().cpu().numpy()
         own = len(self._names)
         listed, runs = (Table(values[part], scales[part]) for part in (slice(own), slice(own, None)))
-        return Base("saved", self._names, listed, runs, self.weights.cpu().numpy())
+        return Base("saved", self._names, listed, runs, self.weights.float().cpu().numpy())
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
         """What the words of texts are made of; `forward` takes it beside their numbers."""
@@ -98,6 +98,8 @@ class BaseEmbedding(nn.Module):
             pieces: What `prepare` made of each text.
         """
         vectors, weights, places = self._words(pieces, ids.layout)
+        dtype = self.norm.weight.dtype
+        vectors, weights = vectors.to(dtype), weights.to(dtype)
         numbers = None if self.training else _numbers_of(ids.values, places, len(vectors))
         if numbers is not None:  # what is the same word is computed once
             vectors = self._corrected(vectors, numbers)
@@ -160,7 +162,7 @@ class BaseEmbedding(nn.Module):
         shares = np.repeat((1 / lengths).astype(np.float32), lengths)
         arrays = (used, shown, kinds.ends, shares)
         rows, *bags = (torch.from_numpy(array).to(self.values.device) for array in arrays)
-        table = self.values.index_select(0, rows).float() * self.scales[rows, None]
+        table = self.values.index_select(0, rows).float() * self.scales[rows, None].float()
         return _weighted_sums(table, *bags)
 
     def _corrected(self, vectors: Tensor, numbers: Tensor) -> Tensor:

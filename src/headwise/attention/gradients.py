@@ -1,0 +1,67 @@
+"""Gradients of gradients through kernels whose own gradient is not made of differentiable parts.
+
+`torch.autograd.function.once_differentiable` does not do: `torch.autograd.grad` of some inputs leaves out
+the error that it puts into the graph, and what is left is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from headwise.attention import reference
+from headwise.priors import Prior
+from headwise.ragged import Layout
+
+Backward = TypeVar("Backward", bound=Callable[..., Any])
+
+
+def once(backward: Backward) -> Backward:
+    """The gradient of an autograd function, whose own gradient is an error.
+
+    Raises:
+        RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
+    """
+
+    @wraps(backward)
+    def checked(ctx: Any, *gradients: Tensor) -> Any:
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                f"the gradient {backward.__qualname__} cannot be differentiated itself (create_graph=True)"
+            )
+        return backward(ctx, *gradients)
+
+    return checked  # type: ignore[return-value]
+
+
+def by_reference(
+    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, grad: Tensor
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of attention such that they can be differentiated again.
+
+    Args:
+        query: See `headwise.attention.reference.attention`; may leave out the heads that see only
+            themselves.
+        key: Likewise.
+        value: For all heads.
+        priors: Likewise.
+        layout: The texts.
+        grad: Of the output.
+
+    Returns:
+        Those of query, key and value; None where none is needed.
+    """
+    with torch.enable_grad():
+        looking = list(range(len(priors)))
+        if query.shape[1] < len(priors):
+            looking = [head for head in looking if not priors[head].only_self]
+        seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
+        out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
+        inputs = [x for x in (query, key, value) if x.requires_grad]
+        found = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
+        query_grad, key_grad, value_grad = (
+            next(found) if x.requires_grad else None for x in (query, key, value)
+        )
+        return query_grad, key_grad, value_grad

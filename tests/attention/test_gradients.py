@@ -1,0 +1,80 @@
+"""Derivatives of derivatives: those of the reference, or an error; never something else."""
+
+import pytest
+import torch
+
+from headwise.attention import SelfAttention
+from headwise.encoders import ENCODERS
+from headwise.priors import Everything, Forward, Window, WordDistance
+from headwise.ragged import Ragged
+
+SIZES = [2, 0, 3, 1]
+
+
+def summed(module, values):
+    found = module(Ragged.from_lengths(values, SIZES))
+    return getattr(found, "tokens", found).values.square().sum()
+
+
+@pytest.mark.parametrize(
+    "priors",
+    [
+        [Window(3), Forward()],
+        [Window(1), Everything() + WordDistance(0.5), Window(1), Window(fraction=0.5)],
+    ],
+)
+def test_second_derivatives_are_those_of_the_reference(priors):
+    values, found = torch.randn(6, 8, dtype=torch.float64), {}
+    for impl in ("banded", "reference"):
+        torch.manual_seed(0)
+        layer = SelfAttention(8, priors, 4, impl=impl).double()
+        found[impl] = torch.autograd.functional.hessian(lambda x, own=layer: summed(own, x), values)
+    assert found["reference"].abs().sum() > 1
+    torch.testing.assert_close(found["banded"], found["reference"])
+
+
+def test_a_penalty_on_gradients_reaches_the_weights():
+    found = {}
+    for impl in ("banded", "reference"):
+        torch.manual_seed(0)
+        layer = SelfAttention(8, [Window(3), Forward()], 4, impl=impl).double()
+        values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
+        [grad] = torch.autograd.grad(summed(layer, values), values, create_graph=True)
+        found[impl] = torch.autograd.grad(grad.square().sum(), list(layer.parameters()))
+    torch.testing.assert_close(found["banded"], found["reference"])
+
+
+def test_what_is_frozen_needs_no_gradient():
+    layer = SelfAttention(8, [Window(3), Forward()], 4, impl="banded").double()
+    layer.query.requires_grad_(False)
+    values = torch.randn(6, 8, dtype=torch.float64)
+    weights = [layer.key.weight, layer.value.weight]
+    grads = torch.autograd.grad(summed(layer, values), weights, create_graph=True)
+    assert all(grad.requires_grad for grad in grads)
+
+
+def test_a_star_is_differentiated_twice():
+    kind, config = ENCODERS["star-transformer"]
+    torch.manual_seed(0)
+    model = kind(config(width=4, heads=2, head_size=2, layers=1, dropout=0.0)).double()
+    values = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda x: summed(model, x), values)
+
+
+def test_what_has_no_second_derivatives_says_so():
+    kind, config = ENCODERS["bp-transformer"]
+    model = kind(config(width=8, heads=2, layers=1)).double().eval()
+    values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="cannot be differentiated"):
+        torch.autograd.grad(summed(model, values), values, create_graph=True)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_transforms_of_functions():
+    """`torch.func` wraps tensors, whose memory kernels cannot read."""
+    torch.manual_seed(0)
+    layer = SelfAttention(8, [Window(3), Forward()], 4).double()
+    values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
+    [wanted] = torch.autograd.grad(summed(layer, values), values)
+    found = torch.func.grad(lambda x: summed(layer, x))(values.detach())
+    torch.testing.assert_close(found, wanted)

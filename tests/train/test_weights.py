@@ -1,0 +1,29 @@
+"""What counts nothing in training spoils nothing."""
+
+import random
+
+import numpy as np
+
+from headwise import TextRegressor
+
+CHANCE = random.Random(0)
+GRADES = CHANCE.choices(range(5), k=120)
+TEXTS = [" ".join(["good"] * n + ["bad"] * (4 - n) + CHANCE.choices("abcdefgh", k=4)) for n in GRADES]
+SETTINGS = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}}
+
+
+def test_a_number_without_weight_does_not_stretch_the_scale():
+    wrong, counts = np.array(GRADES, dtype=float), np.ones(120)
+    wrong[0], counts[0] = 1e50, 0
+    own = TextRegressor(recipe=SETTINGS, epochs=2).fit(TEXTS, wrong, sample_weight=counts)
+    assert own.model_.scale.deviation < 3
+    assert own.score(TEXTS[1:], GRADES[1:]) > 0.9
+
+
+def test_the_start_from_the_base_leaves_out_what_counts_nothing():
+    """Most texts have the opposite number."""
+    swapped = np.where(np.arange(120) < 70, 4.0 - np.array(GRADES), GRADES)
+    still = {"train": {"learning_rate": 1e-9, "vectors_learning_rate": 1e-9}, "expert": {"kind": "none"}}
+    own = TextRegressor(recipe=SETTINGS | still, epochs=1)
+    own.fit(TEXTS, swapped, sample_weight=np.where(np.arange(120) < 70, 0.0, 1.0))
+    assert np.corrcoef(own.predict(TEXTS), GRADES)[0, 1] > 0.8
