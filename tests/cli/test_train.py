@@ -165,7 +165,7 @@ def test_another_encoder(files, run):
         *("--encoder.feedforward", "8", "--words.vector-size", "8"),
     )
     assert code == 0
-    assert "transformer (width 8, layers 1, heads 2), up to 1 epochs" in err
+    assert "transformer (width 8, layers 1, heads 2), up to 1 epoch" in err
     assert used(files / "reviews.model")["encoder"]["name"] == "transformer"
 
 
@@ -488,3 +488,16 @@ def test_stopped_and_resumed(files, fork, run, whole, number, code):
         assert process.returncode == 0
         assert re.search(rb"goes on in epoch \d+ after [\d,]+ updates?", err)
         assert model_bytes(files / "reviews.model") == whole
+
+
+def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
+    file = tmp_path / "texts.csv"
+    rows = [f"a film {n},{('good', 'Good', 'bad')[n % 3]}\n" for n in range(60)]
+    file.write_text("text,label\n" + "".join(rows) + "a film 0,bad\nsome film,odd\n")
+    code, _, err = run("train", str(file), "--epochs", "1", "--output", str(tmp_path / "model"))
+    assert code == 0, err
+    told = " ".join(err.split())
+    assert "warning 1 text with different labels in different places" in told
+    assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
+    assert "warning labels that differ in case or spacing only: '" in told
+    assert "headwise doctor" in told

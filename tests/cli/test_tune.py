@@ -39,3 +39,11 @@ def test_tune(run, tmp_path, monkeypatch):
     code, _, err = run("tune", str(tmp_path / "none.tsv"))
     assert code == 2
     assert "none.tsv" in err
+
+
+def test_few_items_choose_nothing(run, tmp_path):
+    file = tmp_path / "few.csv"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(12)))
+    code, _, err = run("tune", str(file))
+    assert code == 2
+    assert "10 texts; expected 20 or more to choose settings by" in " ".join(err.split())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headwise.data import Example, ReadOptions, read_examples, read_rows
 from headwise.data.answers import check_known
 from headwise.data.columns import Columns
+from headwise.data.errors import DataError
 from headwise.data.options import SoftOptions
 from headwise.data.pairs import read_pairs
 from headwise.errors import ConfigError
@@ -250,3 +251,11 @@ def test_tsv_files_round_trip(tmp_path_factory, pairs):
         csv.writer(file, dialect="excel-tab").writerows([("text", "label"), *pairs])
     read = read_examples(path, ReadOptions(text_column="text", label_column="label")).items
     assert [(example.text, example.label) for example in read] == pairs
+
+
+def test_a_field_that_is_missing_is_an_empty_label_too(write):
+    rows = [{"text": "a", "label": "x"}, {"text": "b"}, {"text": "c", "label": None}]
+    path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"f.jsonl:2: no field 'label'.*--empty-labels skip leaves"):
+        read_examples(path, SoftOptions())
+    assert [own.text for own in read_examples(path, SoftOptions(empty_labels="skip")).items] == ["a"]

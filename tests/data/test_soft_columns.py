@@ -132,3 +132,32 @@ def test_numbers_have_weights_but_no_probabilities(write):
         ("3.5", 2, None),
         ("1", 1, None),
     ]
+
+
+def test_the_probability_of_a_prediction_is_not_that_of_a_label(write):
+    rows = "".join(f"text {n},{'ab'[n % 2]},b,0.3\n" for n in range(6))
+    path = write("f.csv", "text,label,prediction,probability\n" + rows)
+    data = read(path)
+    assert all(item.shares is None for item in data.items)
+    assert any(
+        "'probability' is taken for how sure 'prediction' was, not 'label'" in own for own in data.notes
+    )
+    assert all(item.shares is not None for item in read(path, confidence_column="probability").items)
+    assert all(item.shares is not None for item in read(path, label_column="prediction").items)
+
+
+def test_labels_that_are_unlikely_by_their_own_probability_are_found(write):
+    rows = "".join(f"text {n},{'ab'[n % 2]},{0.3 if n == 4 else 0.8}\n" for n in range(6))
+    path = str(write("f.csv", "text,label,confidence\n" + rows))
+    found = [own for own in doctor_files([path]).findings if own.code == "HW171"]
+    assert [own.where for own in found] == [(f"{path}:6",)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "wanted"),
+    [("confidence", (80, 90), "from 0 to 1"), ("weight", ("3 kg", "1 kg"), "of 0 or more")],
+)
+def test_columns_that_cannot_be_used_are_told(write, column, values, wanted):
+    rows = "".join(f"text {n},{'ab'[n % 2]},{values[n % 2]}\n" for n in range(6))
+    data = read(write("f.csv", f"text,label,{column}\n" + rows))
+    assert f"the column {column!r} is passed over, as it has not only numbers {wanted}" in data.notes

@@ -9,8 +9,8 @@ from headwise.tasks import TASKS
 CLASSIFY, NUMBERS, LANGUAGE = (TASKS[name].sheet({}) for name in ("classify", "regress", "language-model"))
 
 
-def rival(low: float, high: float) -> Rival:
-    gap = {"accuracy": (low + high) / 2, "score": (low + high) / 2, "interval": [low, high], "p_value": 0.5}
+def rival(low: float, high: float, p: float = 0.01) -> Rival:
+    gap = {"accuracy": (low + high) / 2, "score": (low + high) / 2, "interval": [low, high], "p_value": p}
     return Rival("linear", {"accuracy": 0.5, "mae": 1.0}, gap)
 
 
@@ -26,6 +26,13 @@ def test_by_the_interval(sheet, bounds, said):
     assert found is None or found.warning == ("better" in said)
 
 
+def test_of_few_items_an_interval_says_nothing():
+    found = compare_with(CLASSIFY, {"accuracy": 0.0}, rival(-1.0, -1.0, 1.0), "use it")
+    assert found is not None
+    assert "do not tell the model and the baseline apart (p is 1.00)" in found.text
+    assert not found.warning
+
+
 def test_by_the_scores_alone():
     key = LANGUAGE.headline.key
     for own, other, better in ((4.0, 3.0, True), (3.0, 4.0, False)):
@@ -39,8 +46,10 @@ def scores(matrix):
 
 
 def test_a_guess_that_is_as_good():
+    [found, *_] = on_labels(CLASSIFY, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
+    assert "always 'a' would be right as often" in found.text
     found = on_labels(CLASSIFY, scores([[3, 1, 0], [1, 0, 0], [1, 0, 0]]))
-    assert "always 'a' would be right as often" in found[0].text
+    assert "always 'a' would be right more often" in found[0].text
     assert "66.7 %" in found[0].text
     assert found[0].warning
     assert found[1].text == "never predicted: 'c'"

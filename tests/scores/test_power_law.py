@@ -47,3 +47,9 @@ def test_more_texts_never_harm_and_more_noise_is_less_sure():
     assert gains[0] == 0
     again = fit_power_law(SIZES, errors(0.3, 0.7, 0.4, noise=0.001), 1000)
     assert np.array_equal(again.level, clear.level)
+
+
+def test_where_nothing_is_learnt_no_gain_is_promised():
+    for seed in range(5):
+        law = fit_power_law(SIZES, errors(0.5, 0.0, 0.5, noise=0.02, seed=seed), 1000)
+        assert law.gain(1000)[1] == 0

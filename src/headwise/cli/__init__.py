@@ -2,11 +2,18 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from cyclopts import App, CycloptsError, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    Argument,
+    CycloptsError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 from headwise import __version__
 from headwise.cli.console import fail, forget_output, make_streams_safe, telling
@@ -39,8 +46,21 @@ _ONE_FILE = {
     "evaluate": "it takes a model and one file",
     "explain": "it takes a model and one file; a text itself goes to standard input, with - as the file",
     "predict": "it takes a model and one file; a text itself goes to standard input, with - as the file",
+    "priors": "it takes none; give a file to find priors for with --search",
 }
 """What to say of a second file."""
+
+_USUAL = {
+    "--lr": "--learning-rate",
+    "--batch-size": "--batch-texts",
+    "--num-epochs": "--epochs",
+    "--valid": "--dev",
+    "--validation": "--dev",
+    "--out": "--output",
+    "--label": "--label-column",
+    "--text": "--text-column",
+}
+"""What options are called elsewhere."""
 USAGE = 2  # exit codes
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -121,6 +141,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
 
 
+def _meant(asked: str, known: Iterable[Argument]) -> str:
+    """The option that is meant by one that is not known, if there is one like it."""
+    names = ["--help", *(name for argument in known for name in argument.names)]
+    usual = _USUAL.get(asked)
+    near = [usual] if usual in names else get_close_matches(asked, names, n=1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else "."
+
+
 def _usage(error: CycloptsError) -> str:
     """What is wrong with the command line, and where to look."""
     help_of = " ".join(["headwise", *(error.command_chain or ()), "--help"])
@@ -135,10 +163,11 @@ def _usage(error: CycloptsError) -> str:
         hint = _ONE_FILE.get(command, "it takes no more arguments")
         return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
     message = str(error)
-    if message.startswith("unknown option ") and error.app is not None:  # see `arguments`
-        names = [name for argument in error.app.assemble_argument_collection() for name in argument.names]
-        near = get_close_matches(message.split()[2], names, n=1)
-        message += f"; did you mean {near[0]}?" if near else "."
-    if error.command_chain == ("distill",) and message.startswith("Unknown option"):
+    if isinstance(error, UnknownOptionError):
+        asked = error.token.keyword or error.token.value
+        message = f"unknown option {asked}" + _meant(asked, error.argument_collection)
+    elif message.startswith("unknown option ") and error.app is not None:  # see `arguments`
+        message += _meant(message.split()[2], error.app.assemble_argument_collection())
+    if error.command_chain == ("distill",) and message.startswith("unknown option"):
         message += " headwise train takes all settings, and --teacher and --unlabelled too."
     return f"{message} See {help_of}"

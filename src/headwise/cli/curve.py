@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
+from headwise.cli.pictures import check_picture
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 
@@ -44,13 +45,14 @@ def curve(
         seeds: Orders of the texts, each with other texts held out.
         whole: Train what headwise train does, which takes long, instead of its linear expert alone.
         base: A base whose vectors the linear expert reads beside the words; none for words alone.
-        svg: Draw the curve into this file.
+        svg: Draw the curve into this file; an earlier picture is replaced.
         work: A file that keeps what was measured; an interrupted command goes on with it.
         json: Print JSON for other programs.
 
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
+    check_picture(svg)
     from headwise.predictions.file import telling_failures  # with these comes torch
     from headwise.report.sheet import shown
     from headwise.train.stop import TrainingInterrupted

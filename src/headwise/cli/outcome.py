@@ -58,7 +58,7 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         own, other, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
         out.print(
             f"The model reads {own:,.0f} {many}/s, its teacher ({name}) {other:,.0f}: "
-            f"it is {own / other:,.0f} times as fast.\n"
+            f"it is {own / other:,.{0 if own > 9.5 * other else 1}f} times as fast.\n"
         )
     out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
     shown = visible(shlex.quote(str(folder)))

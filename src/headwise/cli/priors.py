@@ -14,6 +14,7 @@ from headwise.cli.arguments import Output, Switch
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
+from headwise.cli.pictures import check_picture
 from headwise.cli.settings import section_flags
 from headwise.cli.tune import searched, show
 from headwise.errors import ConfigError
@@ -77,6 +78,7 @@ def priors(
     if draw is not None:
         if draw.suffix.lower() not in forms:
             raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
+        check_picture(draw)
         with telling_failures(draw):
             draw.write_text(forms[draw.suffix.lower()](), encoding="utf-8")
         note(f"the gallery is in {draw}")

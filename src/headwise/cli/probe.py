@@ -9,6 +9,7 @@ from pathlib import Path
 from headwise.cli.arguments import Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
+from headwise.cli.pictures import check_picture
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
@@ -36,7 +37,7 @@ def probe(
             pretrained).
         texts: A file of texts, of pairs or of sentences, whatever the model reads.
         most: Texts that are read, from the first on.
-        svg: Draw the distances by head and by layer into this file.
+        svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
         heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         json: Print JSON for other programs.
 
@@ -45,6 +46,7 @@ def probe(
     """
     if most < 1:
         raise ConfigError(f"--most {most}; expected 1 or more")
+    check_picture(svg)
     # With these comes torch.
     from headwise.config import from_dict
     from headwise.data.kinds import KINDS

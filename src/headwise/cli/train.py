@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from headwise.cli.arguments import FileArgument
 from headwise.cli.console import note, warn
 from headwise.cli.flags import given
+from headwise.cli.pictures import check_picture
 from headwise.cli.settings import PLACES, known, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
@@ -128,9 +129,10 @@ def train(
             Begins a run that had not begun, and does nothing where it is finished.
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
-        report: Also write all there is to say of the model to this page (see `headwise report`); one that
-            exists is replaced.
+        report: Also write all there is to say of the model to this page (see `headwise report`); an
+            earlier page is replaced.
     """
+    check_picture(report)
     # With these comes torch.
     from headwise.cli.outcome import print_outcome
     from headwise.data.parses import Parses

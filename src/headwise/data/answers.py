@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.data.diagnosis import some
-from headwise.data.doctor.classes import no_labels, one_class, rare, spellings, strange
+from headwise.data.doctor.classes import doubtful, missing, no_labels, one_class, rare, spellings, strange
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.label_sets import bare, everywhere, together
 from headwise.data.doctor.leaks import leaks
@@ -38,6 +38,9 @@ class Answer:
 
     checks: ClassVar[tuple[Check, ...]] = ()
     """What the doctor looks at in each file."""
+
+    warned: ClassVar[tuple[Check, ...]] = ()
+    """What of that training looks at, too."""
 
     between: ClassVar[tuple[BetweenCheck, ...]] = ()
     """What the doctor looks at in several files."""
@@ -91,7 +94,7 @@ class Answer:
 def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> HeadwiseError:
     """HW406: a file that no model can be trained on."""
     return HeadwiseError(
-        f"{data.path}: {found} in {len(data.items):,} {nouns.many} (read as {data.format}); {needed}. If "
+        f"{data.path}: {found} in {nouns.count(len(data.items))} (read as {data.format}); {needed}. If "
         f"another column holds them, name it with {column}",
         code="HW406",
     )
@@ -107,7 +110,10 @@ def check_several(data: Any, one: str, nouns: Nouns, column: str) -> None:
 class Label(Answer):
     """One of two or more labels."""
 
-    checks: ClassVar[tuple[Check, ...]] = (no_labels, one_class, clashes, rare, spellings, leaks)
+    checks: ClassVar[tuple[Check, ...]] = (
+        *(no_labels, one_class, clashes, rare, spellings, missing, doubtful, leaks),
+    )
+    warned: ClassVar[tuple[Check, ...]] = (clashes, rare, spellings, missing, doubtful)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def lacking(self, item: Any) -> bool:

@@ -1,6 +1,7 @@
 """Read data files: labelled examples into memory, or rows as a stream."""
 
 import difflib
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
@@ -182,7 +183,10 @@ def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]
     if name is None:
         head, lines = look_ahead(lines, count=200)
         name, why = guess_format(source.path, head, labelled=labelled)
-        source.notes.append(f"format {name} guessed {why} - override with --format")
+        told = f"format {name} guessed {why} - override with --format"
+        if os.path.isdir(source.path):
+            told = "a folder with a folder of texts for each label"
+        source.notes.append(told)
     if name not in FORMATS:
         close = difflib.get_close_matches(name, FORMATS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -252,15 +256,16 @@ def label_of(record: Record, name: str, source: Source) -> str | None:
     label = as_text(value).strip()
     if label and not isinstance(value, dict | list):
         return label
-    if name not in record.fields:
-        source.refuse("HW117", f"no field {name!r}", record.line, expected="a label")
+    other = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
+    if not label and getattr(source.options, "empty_labels", "stop") == "skip":
+        source.bare += 1
+    elif name not in record.fields:
+        advice = f"add it or remove the row{other}"
+        source.refuse("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)
     elif label:
         found = f"the label {label[:40]} is a JSON array or object"
         source.refuse("HW121", found, record.line, expected="one label")
-    elif getattr(source.options, "empty_labels", "stop") == "skip":
-        source.bare += 1
     else:
-        other = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
         advice = f"fill it in or remove the row{other}"
         source.refuse("HW120", "an empty label", record.line, advice=advice)
     return None

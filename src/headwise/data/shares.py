@@ -57,6 +57,22 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
     return found / found.sum(axis=1, keepdims=True)
 
 
+def doubted(items: Sequence[Any], labels: int) -> list[int]:
+    """The numbers of the items whose label is less likely, by its own probability, than each of the others,
+    which share the rest: they are learnt as something else.
+
+    Args:
+        items: Each with `label`, and `shares` or None.
+        labels: How many there are.
+    """
+    found = []
+    for number, item in enumerate(items):
+        own = getattr(item, "shares", None)
+        if own is not None and own.labels == (item.label,) and own.values[0] * labels < 1:
+            found.append(number)
+    return found
+
+
 def weights_of(items: Iterable[Any]) -> Floats | None:
     """How much each item counts, `[items]`, 1 in the mean of those that do; None where all count the same.
 

@@ -20,6 +20,8 @@ from headwise.data.source import Record, Source
 
 PREFIX, OBJECT = "probability:", "probabilities"
 """What `headwise predict` calls the probabilities of labels in tables, and in jsonl."""
+PREDICTION = "prediction"
+"""What it calls the label that it chose, whose probability stands beside it."""
 CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
 WEIGHT_NAMES = ("weight", "sample_weight")
 USUAL = 0.5
@@ -79,16 +81,19 @@ def choose_soft_columns(
         )
     else:
         asked = options
-        if answers and not options.label_column and "prediction" in names:
-            asked = replace(options, label_column="prediction")
+        if answers and not options.label_column and PREDICTION in names:
+            asked = replace(options, label_column=PREDICTION)
         plain = choose_columns(sample, replace(source, options=asked), labelled=True, numbers=not soft)
         found = SoftColumns(plain.text, plain.label)
-        given = None
+        given, named = None, getattr(options, "confidence_column", None)
         if soft:
-            given = _named(options.confidence_column, CONFIDENCE_NAMES, "confidence", sample, source)
-        if given:
+            given = _named(named, CONFIDENCE_NAMES, "confidence", sample, source)
+        if given and not named and PREDICTION in names and found.label != PREDICTION:
+            told = f"the column {given!r} is taken for how sure {PREDICTION!r} was, not {found.label!r}"
+            source.notes.append(f"{told} - override with --confidence-column")
+        elif given:
             source.notes.append(f"how sure labels are from the column {given!r} (--confidence-column)")
-        found = replace(found, confidence=given)
+            found = replace(found, confidence=given)
     weight = _named(options.weight_column, WEIGHT_NAMES, "weight", sample, source)
     if weight:
         source.notes.append(f"how much texts count from the column {weight!r} (--weight-column)")
@@ -136,9 +141,11 @@ def _named(
         return names[find_column(asked, names, source, f"--{what}-column")]
     most = 1.0 if what == "confidence" else float("inf")
     for name in names:
-        numbers = [_number(record.fields.get(name)) for record in sample]
-        if normal_name(name) in usual and all(0 <= number <= most for number in numbers):
-            return name
+        if normal_name(name) in usual:
+            if all(0 <= _number(record.fields.get(name)) <= most for record in sample):
+                return name
+            wanted = "from 0 to 1" if most == 1 else "of 0 or more"
+            source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {wanted}")
     return None
 
 

@@ -8,6 +8,7 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet, bounds_of, is_number, lookup
 
 _LISTED = 8  # labels
+_CHANCE = 0.05  # p above which two models are not told apart
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ def compare_with(
         return None
     better = Remark(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
     if bounds := bounds_of(lookup(rival.difference, "interval")):
-        if bounds[1] < 0:
-            return better
-        if bounds[0] <= 0:
-            return Remark(
-                f"the test {sheet.of} do not tell the model and the baseline apart (the interval holds 0)"
-            )
-        return None
+        chance = (rival.difference or {}).get("p_value")
+        why = "the interval holds 0" if bounds[0] <= 0 <= bounds[1] else ""
+        if not why and is_number(chance) and chance > _CHANCE:  # of few items the interval is nothing
+            why = f"p is {chance:.2f}"
+        if why:
+            return Remark(f"the test {sheet.of} do not tell the model and the baseline apart ({why})")
+        return better if bounds[1] < 0 else None
     own, other = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)
     if not is_number(own) or not is_number(other) or own == other:
         return None
@@ -62,8 +63,9 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
     most, right = max(totals, default=0), sum(row[place] for place, row in enumerate(matrix))
     if total and right <= most:
         name = rows[totals.index(most)].get("label")
+        often = "as often" if right == most else "more often"
         found.append(
-            Remark(f"always {name!r} would be right as often ({100 * most / total:.1f} %)", warning=True)
+            Remark(f"always {name!r} would be right {often} ({100 * most / total:.1f} %)", warning=True)
         )
     never = [
         repr(row.get("label")) for row, n, own in zip(rows, given, totals, strict=True) if own and not n

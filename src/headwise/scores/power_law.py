@@ -23,6 +23,8 @@ _USUAL, _SPREAD = 0.4, 0.7
 """The speeds that are usual, by the logarithm: their median and deviation."""
 _WHOLE = 2.0
 """How much likelier it is thought to be that most of the error goes away: the exponent of r."""
+_FLAT = 0.1
+"""How likely it is thought to be that nothing is learnt at all (r = 0)."""
 _MISFIT, _OFF = 0.03, 0.35
 """How far errors are from a power law by themselves, as a share of the error; and gains beyond what was
 measured, by their logarithm."""
@@ -91,7 +93,10 @@ def fit_power_law(sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: 
     levels = (curves * means / variances).sum(axis=1) / precision
     squares = ((means - levels[:, None] * curves) ** 2 / variances).sum(axis=1) + _FREEDOM
     freedom = len(sizes) - 1 + _FREEDOM
+    learnt = share > 0
     prior = _WHOLE * np.log(share + 1e-3) - 0.5 * (np.log(speed / _USUAL) / _SPREAD) ** 2
+    odds = np.log(_FLAT / (1 - _FLAT))
+    prior[~learnt] += odds + np.logaddexp.reduce(prior[learnt]) - np.logaddexp.reduce(prior[~learnt])
     likely = prior - 0.5 * freedom * np.log(squares) - 0.5 * np.log(precision)
     weights = np.exp(likely - likely.max())
     chance = np.random.Generator(np.random.PCG64(0))

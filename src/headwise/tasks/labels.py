@@ -220,8 +220,8 @@ def calibration_told(fitted: Fitted) -> str:
     if fitted.model.expert is None and fitted.model.temperature > USUAL:
         return (
             "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
-            f"it off (temperature {fitted.model.temperature:,.0f}). Training may have diverged: try "
-            "a smaller --learning-rate."
+            f"it off (temperature {fitted.model.temperature:,.0f}). Either the texts do not tell their "
+            "labels, or training has diverged (then try a smaller --learning-rate)."
         )
     before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
     return (

@@ -100,7 +100,8 @@ def fit(
 
     def learn(parts: Parts[Any], folder: Path, until: int | None = None, **how: Any) -> _Learnt:
         torch.manual_seed(recipe.train.seed)
-        parts = replace(parts, dev=that_count(parts.dev))
+        if (counted := that_count(parts.dev)) is not parts.dev:
+            parts = replace(parts, dev=counted)
         model, covered = task.build(parts, recipe, vectors)
         if recipe.former is not None:
             go_on_from(model, recipe.former)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.config import from_dict
+from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task
@@ -27,6 +28,8 @@ from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.train.former import Former
 from headwise.verbs.listener import Listener
+
+_UNLABELLED = ("HW130", "HW131", "HW285")  # what is said where no answers are found
 
 
 def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = None) -> Any:
@@ -109,7 +112,12 @@ def read_answers(
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
     options = task.options(model, from_dict(kind.options, dict(reading or {})))
-    data = kind.read(file_name(file), options, like=task.likeness(model))
+    try:
+        data = kind.read(file_name(file), options, like=task.likeness(model))
+    except DataError as error:
+        if error.code in _UNLABELLED and not getattr(options, "label_column", None):
+            listener.note("a file without answers is one for headwise predict")
+        raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     listener.notes(data.notes)

@@ -147,8 +147,9 @@ def _write(
                 target.flush()
                 written += len(chunk)
                 update(written, chunk[-1].line)
-    except (KeyboardInterrupt, HeadwiseError):
-        if written and output is not None and not _compressed(output):
+    except (KeyboardInterrupt, HeadwiseError) as error:
+        again = getattr(error, "code", "") == "HW603"  # it would end there once more
+        if written and output is not None and not again and not _compressed(output):
             listener.warn(
                 f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
                 f"without --overwrite) goes on with {output}"

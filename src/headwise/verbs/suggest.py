@@ -8,7 +8,8 @@ from typing import Any
 from headwise.data.duplicates import normal_text
 from headwise.data.formats.jsonl import as_text
 from headwise.data.kinds.sentence import SentenceKind
-from headwise.data.names import LABEL_NAMES, surest
+from headwise.data.label_set_columns import NAMES as SET_NAMES
+from headwise.data.names import LABEL_NAMES, PAIR_LABEL_NAMES, surest
 from headwise.data.overlap import remembered
 from headwise.data.rows import Row
 from headwise.errors import ConfigError
@@ -19,6 +20,7 @@ from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_rows
 
 _FEATURES = 50_000
+_USUAL = {"multi-label": SET_NAMES, "pair": PAIR_LABEL_NAMES}  # names of the column of labels
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def suggest_file(
     names = list(every[0].fields) if every and not tags else []
     asked = (reading or {}).get("label_column")
     column = asked or "label"
-    if asked is None and (usual := surest(names, LABEL_NAMES)) is not None:
+    if asked is None and (usual := surest(names, _USUAL.get(task.name, LABEL_NAMES))) is not None:
         column = names[usual]
         listener.note(f"labels are in the column {column!r} - override with --label-column")
     elif column.isdecimal() and 1 <= int(column) <= len(names):

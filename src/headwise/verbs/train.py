@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
+from headwise.data.diagnosis import count
+from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
 from headwise.data.labels import targets_of
@@ -160,6 +162,7 @@ def train_files(
             ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses, read_phrase_parses),
         )
         listener.notes(parts.notes)
+        _tell_findings(parts, listener)
         parts = _listed(task, parts, asked, drop, weight, listener)
         lesson = None
         if teaching is not None:
@@ -178,7 +181,8 @@ def train_files(
             listener.remark(remark)
         if done == "model" and resume:
             raise finished_run(output, parts, recipe)
-        listener.note(f"{task.shape(recipe.model)}, up to {recipe.train.epochs} epochs, into {output}")
+        epochs = count(recipe.train.epochs, "epoch")
+        listener.note(f"{task.shape(recipe.model)}, up to {epochs}, into {output}")
         outcome = train_parts(
             parts,
             recipe,
@@ -192,6 +196,16 @@ def train_files(
         if trouble := trouble_of(outcome.fitted.model):
             listener.warn(trouble)
         return outcome
+
+
+def _tell_findings(parts: Parts[Any], listener: Listener) -> None:
+    """Tell what the doctor has against the answers of the training file, as it makes a model worse."""
+    file = File("train", parts.files["train"], parts.kind)
+    found = [own for check in parts.kind.answer.warned for own in check(file)]
+    for own in found:
+        listener.warn(f"{own.message}; {own.fix}")
+    if found and file.data.path != "-":
+        listener.note(f"headwise doctor {file.data.path} says where")
 
 
 def _listed(

@@ -84,3 +84,9 @@ def test_counts_are_english():
 def test_of_a_text_that_stands_often_each_answer_is_told_once():
     found = findings(*(("a good one", "ab"[n % 2]) for n in range(40)))["HW154"]
     assert found.where == ("f:1 (a), 2 (b), and 38 more",)
+
+
+def test_what_programs_write_for_no_label():
+    found = findings(("a film", "good"), ("b film", "nan"), ("c film", "bad"), ("d film", "N/A"))["HW120"]
+    assert "'N/A', 'nan', which may stand for none" in found.message
+    assert len(found.where) == 2

@@ -6,6 +6,7 @@ import pytest
 
 from headwise.data.formats.jsonl import read_records
 from headwise.data.kinds import KINDS, infer_task
+from headwise.data.options import ReadOptions
 from headwise.data.read import read_examples, read_rows
 from headwise.data.source import Source
 from headwise.data.tagged import read_tagged
@@ -107,3 +108,20 @@ def test_ratings_are_numbers():
 def test_what_is_no_task_is_left_to_the_reader(bad):
     assert len(records(task(1, "a", [chosen("x")]), bad)[0]) == 2
     assert len(records(bad, task(1, "a", [chosen("x")]))[0]) == 2
+
+
+@pytest.mark.parametrize(
+    "annotations", [[{"label": "good"}], ["good"], [], [{"label": "good", "was_cancelled": False}]]
+)
+def test_objects_with_data_and_annotations_of_their_own_stay_as_they_are(annotations):
+    objects = [{"data": {"text": "a film"}, "annotations": annotations} for _ in range(3)]
+    found, notes = records(*objects)
+    assert found == objects
+    assert notes == []
+
+
+def test_a_column_that_is_asked_for_inside_of_a_task_is_found(write):
+    path = write("export.json", json.dumps([task(n, f"text {n}", [chosen("ab"[n % 2])]) for n in range(4)]))
+    label = "annotations.0.result.0.value.choices.0"
+    data = read_examples(path, ReadOptions(text_column="data.text", label_column=label))
+    assert [(own.text, own.label) for own in data.items[:2]] == [("text 0", "a"), ("text 1", "b")]

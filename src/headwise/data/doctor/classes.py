@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
+from headwise.data.shares import doubted
 
 RARE = 5  # a class with fewer items is hardly learnt
+_NOTHING = {"nan", "null", "n/a", "#n/a", "<na>"}
 
 
 def no_labels(file: File) -> Iterator[Finding]:
@@ -50,6 +52,24 @@ def spellings(file: File) -> Iterator[Finding]:
         fix = f"headwise takes them for different ones; write {names[0]!r} throughout"
         message = f"labels that differ in case or spacing only: {shown}"
         yield Finding("warning", "HW156", message, file.data.places(where), fix)
+
+
+def missing(file: File) -> Iterator[Finding]:
+    """Labels as programs write that there is none."""
+    if found := [name for name in file.data.labels if name.casefold() in _NOTHING]:
+        where = [n for n, item in enumerate(file.items) if not set(found).isdisjoint(item.labels)]
+        names = some([*map(repr, found)])
+        message = f"{file.count(len(where))} with the label {names}, which may stand for none"
+        fix = "write empty cells for missing labels; --empty-labels skip leaves such rows out"
+        yield Finding("warning", "HW120", message, file.data.places(where), fix)
+
+
+def doubtful(file: File) -> Iterator[Finding]:
+    """Labels whose own probability says that they are wrong."""
+    if found := doubted(file.items, len(file.data.labels)):
+        message = f"{file.count(len(found))} whose label is less likely than the others, by its probability"
+        fix = "they are learnt as other labels; --confidence-column none takes labels as they stand"
+        yield Finding("warning", "HW171", message, file.data.places(found), fix)
 
 
 def strange(files: Mapping[str, File]) -> Iterator[Finding]:

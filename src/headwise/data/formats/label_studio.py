@@ -15,11 +15,11 @@ from headwise.data.source import Record, Source, look_ahead
 
 def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     """Records with the fields of data and answers, where they are tasks; else as they are."""
-    first, records = look_ahead(records, count=1)
-    if not (first and _is_task(first[0].fields)):
+    head, records = look_ahead(records)
+    asked = bool(head) and any(name.startswith(("data.", "annotations.")) for name in source.asked)
+    if asked or not _are_tasks([record.fields for record in head]):
         yield from records
         return
-    head, records = look_ahead(records)
     several = _several(head)
     controls = ", ".join(map(repr, several)) or "none"
     source.notes.append(f"Label Studio's export, read by task; what was annotated: {controls}")
@@ -37,8 +37,14 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
-def _is_task(fields: Mapping[str, Any]) -> bool:
-    return isinstance(fields.get("data"), dict) and isinstance(fields.get("annotations"), list)
+def _are_tasks(head: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the first objects have data and annotations, and one of these has a result."""
+    if not all(
+        isinstance(own.get("data"), dict) and isinstance(own.get("annotations"), list) for own in head
+    ):
+        return False
+    found = [annotation for own in head for annotation in own["annotations"]]
+    return any(isinstance(own, dict) and "result" in own for own in found)
 
 
 def _done(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:

@@ -1,0 +1,38 @@
+"""Pictures and pages replace nothing but earlier ones."""
+
+import pytest
+
+from headwise.cli.pictures import check_picture
+from headwise.errors import HeadwiseError
+
+
+@pytest.mark.parametrize(
+    "begin", ["", "<svg xmlns", "<!DOCTYPE html>", "\n<!doctype html>", "<?xml version"]
+)
+def test_an_earlier_picture_may_be_replaced(tmp_path, begin):
+    check_picture(None)
+    check_picture(tmp_path / "new.svg")
+    (tmp_path / "old").write_text(begin)
+    check_picture(tmp_path / "old")
+
+
+def test_nothing_else_may(tmp_path):
+    (tmp_path / "texts.csv").write_text("text,label\n")
+    with pytest.raises(HeadwiseError, match=r"HW601.*no picture or page"):
+        check_picture(tmp_path / "texts.csv")
+    with pytest.raises(HeadwiseError, match=r"HW604.*is a folder"):
+        check_picture(tmp_path)
+    with pytest.raises(HeadwiseError, match=r"HW604.*no folder"):
+        check_picture(tmp_path / "no" / "a.svg")
+
+
+@pytest.mark.parametrize(
+    "command", [("curve",), ("probe", "model"), ("train",)], ids=["curve", "probe", "train"]
+)
+def test_commands_look_before_they_work(run, tmp_path, command):
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\na film,good\n")
+    flag = "--report" if command == ("train",) else "--svg"
+    code, _, err = run(*command, str(file), flag, str(file))
+    assert (code, "HW601" in err) == (2, True)
+    assert file.read_text() == "text,label\na film,good\n"
