@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from headwise.scores.calibrate import spread
+
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from an equal share."""
 LEAST_SHARE = 0.05
@@ -102,9 +104,9 @@ def _centred(logits: NDArray) -> NDArray[np.float64]:
 
 def _smoothed(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
     """A share of each text, that of one text of all and one more, is spread over all labels."""
-    spread = 1.0 / (len(targets) + 2)
-    wanted = np.full((len(targets), classes), spread / classes)
-    wanted[np.arange(len(targets)), targets] += 1 - spread
+    unsure = spread(len(targets))
+    wanted = np.full((len(targets), classes), unsure / classes)
+    wanted[np.arange(len(targets)), targets] += 1 - unsure
     return wanted
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from headwise.scores.calibrate import MOST, USUAL, calibration_gap
+from headwise.scores.calibrate import MOST, USUAL, calibration_gap, spread
 from headwise.scores.thresholds import Scores, Targets
 
 
@@ -52,7 +52,8 @@ _SHIFT = 2.0
 def _most_likely(
     parts: list[Scores], targets: Targets, least: float = 1 / USUAL
 ) -> tuple[list[float], NDArray[np.float64]]:
-    """Factors of scores, and a shift for each label where there are two, that make labels most likely."""
+    """Factors of scores, and a shift for each label where there are two, that make labels most likely, as
+    far as so few texts can say (see `headwise.scores.calibrate.fit_temperature`)."""
     labels = targets.shape[1]
     if targets.size == 0:
         return [1.0, 0.0], np.zeros(labels)
@@ -60,18 +61,20 @@ def _most_likely(
 
     own = [part.astype(np.float64) for part in parts]
     free = len(parts) > 1
-    signs = np.where(targets, -1.0, 1.0)
+    unsure = spread(len(targets)) / 2
+    wanted = np.where(targets, 1 - unsure, unsure)
 
     def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factors, shift = values[: len(own)], values[len(own) :]
         logits = sum(factor * part for factor, part in zip(factors, own, strict=True))
-        against = signs * (logits + shift if free else logits)
-        slopes = signs * expit(against) / targets.size
+        logits = logits + shift if free else logits
+        slopes = (expit(logits) - wanted) / targets.size
         prior = shift / _SHIFT**2 / targets.size
         ahead = np.concatenate(
             [[(slopes * part).sum() for part in own], slopes.sum(0)[: len(shift)] + prior]
         )
-        return float(np.logaddexp(0.0, against).mean() + (shift * prior).sum() / 2), ahead
+        losses = np.logaddexp(0.0, logits) - wanted * logits
+        return float(losses.mean() + (shift * prior).sum() / 2), ahead
 
     start = np.concatenate([np.ones(len(own)), np.zeros(labels if free else 0)])
     bounds = [(least, 20.0), (0.0, 40.0)][: len(own)] + [(-20.0, 20.0)] * (len(start) - len(own))

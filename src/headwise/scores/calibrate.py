@@ -13,8 +13,14 @@ BINS = 15
 _FOLDS = 5
 
 
+def spread(texts: int) -> float:
+    """The share of a target that all labels have together, where there are so many held-out texts."""
+    return 1.0 / (texts + 2)
+
+
 def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """The temperature T that makes `softmax(logits / T)` most likely on held-out texts.
+    """The temperature T that makes `softmax(logits / T)` most likely on held-out texts, and on two more of
+    which any label is as likely (Platt 1999): so few texts that are all right make no model certain.
 
     Never changes which label is first. Sought between 1/20 and 20, and up to 1e12 where outputs as large as
     that say nothing of the labels (training has diverged); 1.0 where there are no texts.
@@ -30,10 +36,12 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     from scipy.special import log_softmax
 
     logits = logits.astype(np.float64)
+    unsure = spread(len(targets))
 
     def loss(log_temperature: float) -> float:
         scaled = log_softmax(logits / np.exp(log_temperature), axis=1)
-        return float(-np.average(scaled[np.arange(len(targets)), targets], weights=weights))
+        own = (1 - unsure) * scaled[np.arange(len(targets)), targets] + unsure * scaled.mean(axis=1)
+        return float(-np.average(own, weights=weights))
 
     def lowest(low: float, high: float) -> float:
         found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
