@@ -11,7 +11,7 @@ from headwise.data.errors import DataError
 from headwise.data.kinds import KINDS
 from headwise.data.options import SoftOptions
 from headwise.data.read import read_examples
-from headwise.data.shares import held_weights_of, shares_of, that_count, weights_of
+from headwise.data.shares import counted, held_weights_of, shares_of, weights_of
 from headwise.errors import ConfigError
 
 TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"
@@ -72,8 +72,8 @@ def test_a_label_and_how_sure_it_is(write):
         weights_of([replace(item, weight=0.0) for item in data.items])
     none = [replace(item, weight=0.0) for item in data.items]
     assert held_weights_of(none) is None
-    assert that_count(none) == none
-    assert that_count([*none, *data.items]) == data.items
+    assert counted(none).all()
+    assert counted([*none, *data.items]).tolist() == [False] * len(none) + [True] * len(data.items)
     large = [replace(item, weight=own * 1e300) for item, own in zip(data.items, (1.5, 0.5), strict=True)]
     assert weights_of(large) == pytest.approx([1.5, 0.5])
 

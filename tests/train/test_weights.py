@@ -3,8 +3,10 @@
 import random
 
 import numpy as np
+import pytest
 
-from headwise import TextRegressor
+from headwise import TextRegressor, train_files
+from headwise.data.errors import DataError
 
 CHANCE = random.Random(0)
 GRADES = CHANCE.choices(range(5), k=120)
@@ -27,3 +29,10 @@ def test_the_start_from_the_base_leaves_out_what_counts_nothing():
     own = TextRegressor(recipe=SETTINGS | still, epochs=1)
     own.fit(TEXTS, swapped, sample_weight=np.where(np.arange(120) < 70, 0.0, 1.0))
     assert np.corrcoef(own.predict(TEXTS), GRADES)[0, 1] > 0.8
+
+
+def test_where_all_count_nothing_folds_say_so_too(tmp_path):
+    rows = "".join(f"a film {n},{'ab'[n % 2]},0\n" for n in range(60))
+    (tmp_path / "texts.csv").write_text("text,label,weight\n" + rows)
+    with pytest.raises(DataError, match=r"HW126.*the weights of all that is trained on are 0"):
+        train_files(tmp_path / "texts.csv", tmp_path / "model", settings=SETTINGS)

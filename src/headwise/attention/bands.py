@@ -35,14 +35,19 @@ def no_band(priors: Sequence[Prior], layout: Layout) -> str | None:
     return None if other is None else f"the prior {str(other)!r} is no band"
 
 
+def looking_heads(priors: Sequence[Prior], queries: int) -> list[int]:
+    """The heads that have queries: all where there are `queries` for all, else those that see more than
+    themselves."""
+    return [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
+
+
 def looking_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tuple[list[int], list[Band]]:
-    """The heads that have queries, and their bands: all where there are `queries` for all, else those that
-    see more than themselves.
+    """The heads that have queries, see `looking_heads`, and their bands.
 
     Raises:
         ConfigError: A prior is no band.
     """
-    looking = [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
+    looking = looking_heads(priors, queries)
     bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
     if len(bands) < len(looking):
         raise ConfigError("banded attention needs priors that are bands")

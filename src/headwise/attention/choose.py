@@ -119,6 +119,20 @@ def _of(heads: tuple[int, ...], priors: Sequence[Prior]) -> str:
     return f" for head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
 
 
+def check_priors(priors: Sequence[Prior]) -> None:
+    """Check that all of them are priors.
+
+    Raises:
+        ConfigError: One is not, or they are a prior in place of a list.
+    """
+    if isinstance(priors, Prior):
+        raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")
+    if other := [prior for prior in priors if not isinstance(prior, Prior)]:
+        raise ConfigError(
+            f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
+        )
+
+
 def attention(
     query: Tensor,
     key: Tensor,
@@ -136,10 +150,7 @@ def attention(
     Raises:
         ConfigError: The shapes, the dtypes, the number of priors or `impl` do not fit.
     """
-    if other := [prior for prior in priors if not isinstance(prior, Prior)]:
-        raise ConfigError(
-            f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
-        )
+    check_priors(priors)
     looking = [h for h, prior in enumerate(priors) if not prior.only_self]
     if (
         not value.dim() == query.dim() == 3

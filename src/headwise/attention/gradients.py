@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from headwise.attention import reference
+from headwise.attention.bands import looking_heads
 from headwise.priors import Prior
 from headwise.ragged import Layout
 
@@ -54,9 +55,7 @@ def by_reference(
         Those of query, key and value; None where none is needed.
     """
     with torch.enable_grad():
-        looking = list(range(len(priors)))
-        if query.shape[1] < len(priors):
-            looking = [head for head in looking if not priors[head].only_self]
+        looking = looking_heads(priors, query.shape[1])
         seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
         out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
         inputs = [x for x in (query, key, value) if x.requires_grad]

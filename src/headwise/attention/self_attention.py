@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from headwise.attention.choose import attention
+from headwise.attention.choose import attention, check_priors
 from headwise.attention.heads import projections
 from headwise.errors import ConfigError
 from headwise.priors import Prior
@@ -38,14 +38,9 @@ class SelfAttention(RaggedModule):
         impl: str = "auto",
     ):
         super().__init__()
-        if isinstance(priors, Prior):
-            raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")
+        check_priors(priors)
         if not priors:
             raise ConfigError("self-attention needs at least one head")
-        if other := [prior for prior in priors if not isinstance(prior, Prior)]:
-            raise ConfigError(
-                f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
-            )
         self.priors = tuple(priors)
         self.head_size = head_size
         self.impl = impl

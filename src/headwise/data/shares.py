@@ -93,12 +93,11 @@ def held_weights_of(items: Sequence[Any]) -> Floats | None:
     return weights_of(items) if _weights(items).any() else None
 
 
-def that_count(items: Sequence[Any]) -> Sequence[Any]:
-    """The held-out items whose weight is not 0; all where none has another."""
+def counted(items: Sequence[Any]) -> NDArray[np.bool_]:
+    """Whether each item decides anything where it is held out, `[items]`: those of weight 0 do not, unless
+    all are."""
     counts = _weights(items) > 0
-    if counts.all() or not counts.any():
-        return items
-    return [item for item, own in zip(items, counts, strict=True) if own]
+    return counts if counts.any() else ~counts
 
 
 def _weights(items: Iterable[Any]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ def compare_with(
         return None
     better = Remark(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
     if bounds := bounds_of(lookup(rival.difference, "interval")):
-        chance = (rival.difference or {}).get("p_value")
+        chance = lookup(rival.difference, "p_value")
         why = "the interval holds 0" if bounds[0] <= 0 <= bounds[1] else ""
         if not why and is_number(chance) and chance > _CHANCE:  # of few items the interval is nothing
             why = f"p is {chance:.2f}"

@@ -14,6 +14,7 @@ import numpy as np
 
 from headwise.data.chunks import some
 from headwise.data.parts import Parts
+from headwise.data.shares import counted
 from headwise.train.config import TrainConfig
 from headwise.train.loop import STATE, Report, fold_folder
 from headwise.train.state import Progress
@@ -57,7 +58,7 @@ def cross(
     """
     items = whole.train
     numbers = np.array(whole.kind.folds(items, config.folds, config.seed))
-    numbers[[getattr(item, "weight", 1.0) == 0 for item in items]] = -1  # they decide nothing
+    numbers[~counted(items)] = -1  # they are always trained on
     used = np.unique(numbers[numbers >= 0])  # of few different items some folds are empty
     folds = len(used)
     said: dict[int, np.ndarray] = {}

@@ -33,7 +33,7 @@ from headwise.verbs.models import with_task
 from headwise.verbs.spaces import Space, settings_space
 from headwise.verbs.trials import Tally, TimeIsOver, Trials
 
-LEAST = 20  # items, without which nothing can be chosen
+_FEWEST = 20  # items, without which nothing can be chosen
 _LAST = 3  # candidates that have all items
 _LEAST = 500  # items that a candidate is trained on at least, where there are as many
 _CHOOSING = 0.75  # of the time; the rest is for what confirms the choice
@@ -172,9 +172,9 @@ def tune_file(
     parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
     held = {section: own for section, own in meanwhile.items() if section in asked.sections}
     trials = Trials(parts, (*layers, held), folder, seeds)
-    if trials.folds is not None and len(trials.pool) < LEAST:
+    if trials.folds is not None and len(trials.pool) < _FEWEST:
         many = parts.kind.nouns.count(len(trials.pool))
-        raise ConfigError(f"{file}: {many}; expected {LEAST} or more to choose settings by")
+        raise ConfigError(f"{file}: {many}; expected {_FEWEST} or more to choose settings by")
     listener.notes((*parts.notes, *trials.notes))
     search = _Search(trials, space(trials.base), seeds, 60 * minutes, listener)
     finished = search.choose()

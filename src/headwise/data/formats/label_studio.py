@@ -15,9 +15,14 @@ from headwise.data.source import Record, Source, look_ahead
 
 def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     """Records with the fields of data and answers, where they are tasks; else as they are."""
+    first, records = look_ahead(records, count=1)
+    asked = any(name.startswith(("data.", "annotations.")) for name in source.asked)
+    if asked or not (first and _like_task(first[0].fields)):
+        yield from records
+        return
     head, records = look_ahead(records)
-    asked = bool(head) and any(name.startswith(("data.", "annotations.")) for name in source.asked)
-    if asked or not _are_tasks([record.fields for record in head]):
+    tasks = [record.fields for record in head]
+    if not (all(map(_like_task, tasks)) and any(map(_annotated, tasks))):
         yield from records
         return
     several = _several(head)
@@ -37,14 +42,13 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
-def _are_tasks(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the first objects have data and annotations, and one of these has a result."""
-    if not all(
-        isinstance(own.get("data"), dict) and isinstance(own.get("annotations"), list) for own in head
-    ):
-        return False
-    found = [annotation for own in head for annotation in own["annotations"]]
-    return any(isinstance(own, dict) and "result" in own for own in found)
+def _like_task(fields: Mapping[str, Any]) -> bool:
+    return isinstance(fields.get("data"), dict) and isinstance(fields.get("annotations"), list)
+
+
+def _annotated(fields: Mapping[str, Any]) -> bool:
+    """Whether an object that is like a task has a result, as others have not."""
+    return any(isinstance(own, dict) and "result" in own for own in fields["annotations"])
 
 
 def _done(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
