@@ -8,6 +8,7 @@ import torch
 from headwise.errors import ConfigError
 from headwise.store import load_model
 from headwise.train.former import Former, go_on_from
+from headwise.verbs.evaluate import evaluate_file
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.train import train_files
 
@@ -167,3 +168,13 @@ def test_the_expert_of_numbers_goes_on_too(tmp_path):
     assert set(first.expert.keys.tolist()) <= set(second.expert.keys.tolist())
     low, high = load_model(tmp_path / "second").predict(["film", "good good good film"])
     assert high > low + 1
+
+
+def test_what_the_former_has_learnt_from_stays_known(tmp_path, first):
+    go_on(tmp_path, first)
+    films = write(tmp_path / "f.csv")
+    said = [own.text for own in evaluate_file(tmp_path / "model", films).remarks if own.warning]
+    assert any("of 40 texts have the words of some that the model was" in text for text in said)
+    books = write(tmp_path / "new.csv", word="play")
+    said = [own.text for own in evaluate_file(tmp_path / "model", books).remarks if own.warning]
+    assert not any("have the words of some" in text for text in said)

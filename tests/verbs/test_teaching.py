@@ -130,6 +130,41 @@ def test_a_model_teaches(tmp_path, files):
     assert outcome.test.scores.accuracy > 0.8
 
 
+def test_texts_that_a_model_has_learnt_from_are_told(tmp_path, files):
+    train_files(files["test"], tmp_path / "big", settings=[SMALL], baseline=False)
+    said = list[str]()
+    hears = Listener()
+    hears.warn = said.append  # type: ignore[method-assign]
+    outcome = run(tmp_path, files, str(tmp_path / "big"), listener=hears)
+    known = len(train_files(files["test"], tmp_path / "same", settings=[SMALL], baseline=False).parts.test)
+    assert outcome.seen == 32 - known
+    assert any(f"{32 - known} of 32 test texts are the model big's training texts" in own for own in said)
+
+
+def test_weights_repeats_and_empty_labels_of_answers(tmp_path, files, monkeypatch):
+    answers = tmp_path / "answers.csv"
+    rows = [f"{text(n)},{'good' if n % 2 else 'bad'},{0.5 if n < 70 else 2}" for n in range(60, 80)]
+    answers.write_text("\n".join(["text,label,weight", *rows, rows[0], f"{text(81)},,1", ""]))
+    with pytest.raises(DataError, match=r"answers\.csv:23"):
+        run(tmp_path, files, str(answers), unlabelled=False)
+    told, said, taught = Listener(), list[str](), list[float]()
+    told.notes = said.extend  # type: ignore[method-assign]
+
+    def fit(task, parts, *rest, **more):
+        taught[:] = [own.weight for own in parts.train if own.shares is not None]
+        return was(task, parts, *rest, **more)
+
+    was = train_room.fit
+    monkeypatch.setattr(train_room, "fit", fit)
+    how = {"unlabelled": False, "settings": [{"data": {"empty_labels": "skip"}}], "listener": told}
+    run(tmp_path, files, str(answers), "some", **how)
+    assert any("20 unlabelled texts from" in note and "1 repeated" in note for note in said)
+    assert taught == [0.5] * 10 + [2.0] * 10
+    said.clear()
+    assert run(tmp_path, files, str(answers), "few", **how, most=7).teaching["texts"] <= 7
+    assert any("a random sample of 7 of 21 texts" in note for note in said)
+
+
 def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
     rows = [
         {"text": text(n), "probabilities": {"good": n % 2 * 0.8 + 0.1, "bad": 0.9 - n % 2 * 0.8}}
@@ -185,11 +220,12 @@ def test_flags_that_need_a_teacher(tmp_path, files, capsys):
 
 def test_a_sample_keeps_the_order():
     texts = [str(n) for n in range(1000)]
-    found = sample(iter(texts), 100, 1)
+    found, total = sample(iter(texts), 100, 1)
+    assert total == 1000
     assert len(set(found)) == 100
     assert found == sorted(found, key=int)
     assert 300 < np.mean([int(text) for text in found]) < 700
-    assert sample(iter(texts), 0, 1) == texts
+    assert sample(iter(texts), 0, 1) == (texts, 1000)
 
 
 def test_a_low_temperature_sharpens():

@@ -87,25 +87,51 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
     return tuple(found)
 
 
-def remember(kind: Any, items: Sequence[Any]) -> str | None:
+def known_overlaps(kind: Any, kept: Any, who: str, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
+    """The dev and test items that another model has learnt from.
+
+    Args:
+        kind: The `headwise.data.kind.Kind` of the items.
+        kept: What `remember` has kept of those that it has learnt from.
+        who: The other model's name.
+        parts: The items of each part, by its name.
+    """
+    found = []
+    for name in ("dev", "test"):
+        items = parts.get(name, ())
+        known = remembered(kind, kept, items)
+        if places := frozenset(number for number, own in enumerate(known) if own):
+            found.append(
+                Overlap(f"{who}'s training", name, len(places), len(places), 0, len(items), places)
+            )
+    return tuple(found)
+
+
+def remember(kind: Any, items: Sequence[Any], before: Any = None) -> str | None:
     """What tells later whether items are among these: a short hash of the words of each, base64.
 
-    None where there are too many.
+    None where there are too many. `before` is what was kept of others that count as well.
     """
-    if len(items) > _MOST:
+    known = _kept(before)
+    if len(items) + len(known) > _MOST:
         return None
     hashes = {own for item in items if (own := _hash(kind, item))}
-    return base64.b64encode(b"".join(sorted(hashes))).decode()
+    return base64.b64encode(b"".join(sorted(hashes | known))).decode()
 
 
 def remembered(kind: Any, kept: Any, items: Sequence[Any]) -> list[bool]:
     """Which items are among those of which `remember` has kept something; nothing is believed of that."""
-    try:
-        data = base64.b64decode(kept, validate=True) if kind.has_keys else b""
-    except (TypeError, ValueError):
-        data = b""
-    known = {data[place : place + _HASH] for place in range(0, len(data), _HASH)}
+    known = _kept(kept) if kind.has_keys else set()
     return [bool(known) and _hash(kind, item) in known for item in items]
+
+
+def _kept(kept: Any) -> set[bytes]:
+    """The hashes; none of what `remember` has not written."""
+    try:
+        data = base64.b64decode(kept, validate=True)
+    except (TypeError, ValueError):
+        return set()
+    return {data[place : place + _HASH] for place in range(0, len(data), _HASH)}
 
 
 def _hash(kind: Any, item: Any) -> bytes | None:

@@ -59,9 +59,9 @@ class Parts(Generic[Part]):
         parts: dict[str, Any] = self.named
         return {name: self.kind.fingerprint(part) for name, part in parts.items()}
 
-    def prints(self) -> dict[str, Any]:
+    def prints(self, before: Any = None) -> dict[str, Any]:
         """The same for JSON; of the `file` that training was split from too, and of what is `seen` in
-        training, item by item (`headwise.data.overlap.remember`)."""
+        training, item by item (`headwise.data.overlap.remember`), and in an earlier one (`before`)."""
         prints = self.fingerprints()
         if "train" in self.files:
             whole = self.kind.fingerprint(self.files["train"].items)
@@ -70,7 +70,7 @@ class Parts(Generic[Part]):
         found: dict[str, Any] = {name: own.to_json() for name, own in prints.items()}
         train: Any = self.train
         dev: Any = self.dev
-        seen = remember(self.kind, [*train, *dev]) if self.kind.has_keys else None
+        seen = remember(self.kind, [*train, *dev], before) if self.kind.has_keys else None
         return found if seen is None else found | {"seen": seen}
 
     def overlaps(self) -> tuple[Overlap, ...]:

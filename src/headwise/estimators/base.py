@@ -152,7 +152,7 @@ class TextEstimator(BaseEstimator):
         with training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
         info = {
-            "data": parts.prints(),
+            "data": parts.prints(recipe.seen),
             "training": fitted.training(recipe, **training),
             "metrics": fitted.metrics(),
         }

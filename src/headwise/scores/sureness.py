@@ -98,7 +98,8 @@ def least_sure(asked: str, kept: Any) -> float:
     if steps is None:
         raise ConfigError(
             f"--unsure {asked}: the model folder does not say how often the model was right on held-out "
-            "texts (it is of an earlier version); give a probability, or train anew"
+            "texts (it is of an earlier version, or was pruned on texts that it knew); give a probability, "
+            "or train anew"
         )
     place = steps.least(value)
     if place is None:

@@ -23,7 +23,7 @@ class AnswersTeacher:
         options: How it is read.
 
     Attributes:
-        texts: Of the file, each once.
+        texts: Of the file.
         notes: What was guessed in reading.
 
     Raises:
@@ -36,7 +36,7 @@ class AnswersTeacher:
         self._items: dict[str, Any] = {}
         for item in data.items:
             self._items.setdefault(normal_text(item.text), item)
-        self.texts = [item.text for item in self._items.values()]
+        self.texts = [item.text for item in data.items]
         self._labels: Sequence[str] = ()
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
@@ -45,6 +45,10 @@ class AnswersTeacher:
 
     def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         return np.array([normal_text(text) in self._items for text in texts], dtype=np.bool_)
+
+    def weights(self, texts: Sequence[str]) -> list[float]:
+        """How much each of them counts, by the file."""
+        return [self._items[normal_text(text)].weight for text in texts]
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
         own = [self._items[normal_text(text)] for text in texts]

@@ -3,7 +3,7 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from headwise.data.example import Example
 from headwise.data.kinds.text import TextKind
 from headwise.data.labels import all_labels
 from headwise.data.options import ReadOptions, SoftOptions
+from headwise.data.overlap import Overlap, known_overlaps
 from headwise.data.parts import Parts
 from headwise.data.read import read_rows
 from headwise.data.shares import Shares
@@ -86,21 +87,27 @@ class Lesson:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = teaching.config, parts, list[str]()
         decoding = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
-        self.teacher: Teacher = _find(teaching, work, decoding, report)
+        own = decoding | {"empty_labels": reading.empty_labels}
+        self.teacher: Teacher = _find(teaching, work, SoftOptions(**own), report)
         texts = self._texts(teaching, seed, decoding)
         self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
 
     def _texts(self, teaching: Teaching, seed: int, decoding: Mapping[str, Any]) -> list[str]:
         if isinstance(self.teacher, AnswersTeacher):
             self.notes += [f"teacher: {note}" for note in self.teacher.notes]
-        if teaching.unlabelled is None:
-            if not isinstance(self.teacher, AnswersTeacher):
-                raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
-            return self.teacher.texts
-        options = ReadOptions(text_column=teaching.config.column, **decoding)
-        rows = read_rows(teaching.unlabelled, options)
-        self.notes += [f"unlabelled: {note}" for note in rows.notes]
-        return sample((row.item.text for row in rows), teaching.config.most, seed)
+        if teaching.unlabelled is not None:
+            options = ReadOptions(text_column=teaching.config.column, **decoding)
+            rows = read_rows(teaching.unlabelled, options)
+            self.notes += [f"unlabelled: {note}" for note in rows.notes]
+            texts = (row.item.text for row in rows)
+        elif isinstance(self.teacher, AnswersTeacher):
+            texts = self.teacher.texts
+        else:
+            raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
+        found, total = sample(texts, teaching.config.most, seed)
+        if len(found) < total:
+            self.notes.append(f"a random sample of {len(found):,} of {total:,} texts, as --teach.most says")
+        return found
 
     def _new(self, texts: Sequence[str], parts: Parts[Any], file: str) -> list[str]:
         """The texts that no part has, each once, if the teacher has an answer."""
@@ -133,10 +140,13 @@ class Lesson:
         )
         self.labels = tuple(self.teacher.learn(human.train, all_labels(human.train)))
         given = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
+        weights = [1.0] * len(self.texts)
+        if isinstance(self.teacher, AnswersTeacher):
+            weights = self.teacher.weights(self.texts)
         taught = []
-        for text, own in zip(self.texts, given, strict=True):
+        for text, own, weight in zip(self.texts, given, weights, strict=True):
             shares = Shares(self.labels, own)
-            taught.append(Example(text, shares.likeliest, shares=shares))
+            taught.append(Example(text, shares.likeliest, weight=weight, shares=shares))
         self._check(human, Counter(own.label for own in taught if own.label))
         return replace(human, train=[*train, *taught], dev=dev)
 
@@ -153,6 +163,12 @@ class Lesson:
         note = f"labels that only the teacher gives, which the model learns too: {some(new)}"
         if new and note not in self.notes:  # parts are made twice where all texts are trained on at last
             self.notes.append(note)
+
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """Dev and test texts that a teacher of ours has learnt from, which make scores too good."""
+        if not isinstance(self.teacher, ModelTeacher):
+            return ()
+        return known_overlaps(self.human.kind, self.teacher.seen, self.teacher.name, self.human.named)
 
     def together(self, parts: Parts[Any]) -> Parts[Any]:
         """What the last training, on training and dev items together, learns from."""
@@ -179,26 +195,28 @@ class Lesson:
         }
 
 
-def _find(teaching: Teaching, work: Path, decoding: Mapping[str, Any], report: Update) -> Teacher:
+def _find(teaching: Teaching, work: Path, options: SoftOptions, report: Update) -> Teacher:
     path, config = Path(teaching.teacher), teaching.config
     if path.is_file() or plain_name(path.name).endswith(_FILES):
-        return AnswersTeacher(path, SoftOptions(**decoding))
+        return AnswersTeacher(path, options)
     if path.is_dir() and is_ours(path):
         return ModelTeacher(path)
     encoder = TeacherConfig(teaching.teacher, revision=config.revision, max_pieces=config.max_pieces)
     return EncoderTeacher(encoder, linear=config.linear, work=work, report=report)
 
 
-def sample(texts: Any, most: int, seed: int) -> list[str]:
-    """At most so many texts of a stream, in its order, each as likely as the others; 0 = all."""
+def sample(texts: Iterable[str], most: int, seed: int) -> tuple[list[str], int]:
+    """At most so many texts of a stream, in its order, each as likely as the others (0 = all); and how many
+    the stream has."""
     kept: list[tuple[int, str]] = []
-    choose = random.Random(seed)
+    choose, total = random.Random(seed), 0
     for number, text in enumerate(texts):
+        total += 1
         if not most or number < most:
             kept.append((number, text))
         elif (place := choose.randrange(number + 1)) < most:
             kept[place] = (number, text)
-    return [text for _, text in sorted(kept)]
+    return [text for _, text in sorted(kept)], total
 
 
 def sharpened(probabilities: np.ndarray, temperature: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headwise.errors import ConfigError
 from headwise.models.classifier import Model
-from headwise.store import load_model
+from headwise.store import load_model, read_info
 
 _CHUNK = 4096
 
@@ -19,6 +19,9 @@ class ModelTeacher:
 
     Args:
         folder: Its folder.
+
+    Attributes:
+        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`).
 
     Raises:
         StoreError: It is not a sound model folder.
@@ -30,7 +33,7 @@ class ModelTeacher:
         if not isinstance(self.model, Model):
             task = self.model.config.task
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
-        self.name = f"the model {folder.name}"
+        self.name, self.seen = f"the model {folder.name}", read_info(folder)["data"].get("seen")
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels

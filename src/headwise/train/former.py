@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headwise.config import to_dict
-from headwise.data.overlap import Overlap, remembered
+from headwise.data.overlap import Overlap, known_overlaps, remembered
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.models.masked_model import MaskedModel
@@ -34,7 +34,8 @@ class Former:
         name: As the user has named its folder.
         model: The model.
         digest: Of its folder: another model has another.
-        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`).
+        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`); None of one that
+            has read without labels.
         new: Whether the texts are new to it, so that its linear expert is gone on with too.
     """
 
@@ -69,18 +70,8 @@ class Former:
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: Parts[Any]) -> tuple[Overlap, ...]:
-        """Dev and test texts that it has learnt from, which make scores too good; what was read without
-        labels does not."""
-        found = []
-        if self.bare:
-            return ()
-        for name in ("dev", "test"):
-            items = getattr(parts, name)
-            known = remembered(parts.kind, self.seen, items)
-            if places := frozenset(number for number, own in enumerate(known) if own):
-                one = f"{self.name}'s training"
-                found.append(Overlap(one, name, len(places), len(places), 0, len(items), places))
-        return tuple(found)
+        """Dev and test texts that it has learnt from, which make scores too good."""
+        return known_overlaps(parts.kind, self.seen, self.name, parts.named)
 
     @property
     def bare(self) -> bool:

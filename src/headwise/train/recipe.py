@@ -40,6 +40,11 @@ class Recipe:
     former: Former | None = None
     """An earlier model that the training begins with."""
 
+    @property
+    def seen(self) -> Any:
+        """What tells which items the earlier model has learnt from; None without one."""
+        return None if self.former is None else self.former.seen
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the sections of a TOML recipe."""
         model = self.model.to_json(self.sections)

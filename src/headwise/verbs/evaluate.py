@@ -139,12 +139,19 @@ def of_training(
         info: What its folder says of it.
         items: Those with their true answers.
     """
+    remarks, seen = learnt(task, model, info, items)
+    return remarks, on_unseen(task, model, items, seen)
+
+
+def learnt(
+    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+) -> tuple[list[Remark], set[int]]:
+    """What there is to say of items that a model was made of, and which these are, by number."""
     kind = task.kind_for(model.config)
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
     known = remembered(kind, info["data"].get("seen"), items)
     seen = {number for number, own in enumerate(known) if own}
-    remarks = _seen(info, sha256, many) or _known(len(seen), len(known), many)
-    return remarks, on_unseen(task, model, items, seen)
+    return _seen(info, sha256, many) or _known(len(seen), len(known), many), seen
 
 
 def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float) -> dict[str, Any] | None:

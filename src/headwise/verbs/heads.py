@@ -16,6 +16,7 @@ from headwise.scores.metrics import paired_interval
 from headwise.scores.sureness import SURENESS, Sureness
 from headwise.store import read_info, save_model
 from headwise.tasks import find_task
+from headwise.verbs.evaluate import learnt
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
 from headwise.verbs.train import check_output_folder
@@ -162,11 +163,13 @@ def prune_file(
             removed.append(both)
             left[head.module] -= 1
     remove(model, gone)
-    judged = task.judge(model, items)
-    after, info = judged.to_json(), read_info(folder)
-    if (known := task.sureness(model, items, judged)) is not None:
-        after |= {SURENESS: Sureness.of(*known).to_json()}
-    metrics = {"dev": after, "calibration": info["calibration"], "pruned": [asdict(own) for own in removed]}
+    after, info = task.judge(model, items).to_json(), trial.info
+    metrics = {"calibration": info["calibration"], "pruned": [asdict(own) for own in removed]}
+    if new := [item for number, item in enumerate(items) if number not in trial.learnt]:
+        judged = task.judge(model, new)
+        metrics["dev"] = judged.to_json()
+        if (known := task.sureness(model, new, judged)) is not None:
+            metrics["dev"] |= {SURENESS: Sureness.of(*known).to_json()}
     save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
     scores = trial.score, lookup(after, trial.sheet.headline.key)
     sizes, times = (size, _bytes(output)), (before, trial.milliseconds())
@@ -196,6 +199,13 @@ class _Trial:
         if not self.heads:
             raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
         self.items = read_answers(task, model, folder, file, parses, reading, listener).items
+        self.info = info = read_info(Path(folder))
+        remarks, self.learnt = learnt(task, model, info, self.items)
+        for remark in remarks:
+            listener.remark(remark)
+        sha256 = task.kind_for(model.config).fingerprint(self.items).sha256
+        if sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit"):
+            self.learnt = set[int]()  # it was chosen by these, and has not learnt from them
         whole = task.judge(model, self.items)
         self.scores = whole.to_json()
         self.sheet = task.sheet(self.scores)

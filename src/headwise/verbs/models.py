@@ -205,7 +205,8 @@ def former_of(layers: Sequence[Sections]) -> tuple[Former | None, tuple[Sections
     if not names or not (Path(names[-1]) / MANIFEST).is_file():
         return None, tuple(layers)
     folder = Path(names[-1])
-    seen = read_info(folder)["data"].get("seen")
-    former = Former(names[-1], load_model(folder), file_sha256(folder / MANIFEST), seen)
+    former = Former(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
+    if not former.bare:
+        former = replace(former, seen=read_info(folder)["data"].get("seen"))
     base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
     return former, tuple({**layer, "base": own} for layer, own in zip(layers, base, strict=True))

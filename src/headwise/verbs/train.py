@@ -254,6 +254,8 @@ def train_parts(
     shared = human.overlaps()
     if recipe.former is not None:
         shared = (*shared, *recipe.former.overlaps(human))
+    if lesson is not None:
+        shared = (*shared, *lesson.overlaps())
     for overlap in shared:
         listener.warn(overlap.told(parts.kind.nouns))
     with listener.training(recipe, headline, task.unit(parts)) as report:
@@ -266,7 +268,7 @@ def train_parts(
     save_model(
         fitted.model,
         output,
-        data=parts.prints(),
+        data=parts.prints(recipe.seen),
         training=fitted.training(recipe),
         metrics=outcome.metrics(),
     )
