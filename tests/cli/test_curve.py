@@ -137,6 +137,7 @@ def test_a_curve(run, tmp_path):
     for forecast in found["forecasts"]:
         low, high = forecast["interval"]
         assert 0 <= low <= forecast["gain"] <= high
+        assert forecast["score"] == pytest.approx(found["now"]["score"] + forecast["gain"])
 
 
 def test_an_interrupted_curve_is_gone_on_with(run, tmp_path, monkeypatch):

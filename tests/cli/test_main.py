@@ -133,6 +133,19 @@ def test_interrupted(run, monkeypatch):
     assert run("doctor", "f.csv") == (130, "", "")
 
 
+def test_interrupted_in_compiled_code(run, monkeypatch):
+    def interrupted(*_, **__):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("headwise.data.doctor.flow.doctor_files", interrupted)
+    assert run("doctor", "f.csv") == (130, "", "")
+    monkeypatch.setattr(
+        "headwise.data.doctor.flow.doctor_files", lambda *_: (_ for _ in ()).throw(SystemError)
+    )
+    with pytest.raises(SystemError):
+        run("doctor", "f.csv")
+
+
 def test_defects_are_not_hidden(run, monkeypatch):
     monkeypatch.setattr("headwise.data.doctor.flow.doctor_files", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

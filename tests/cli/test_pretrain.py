@@ -85,3 +85,32 @@ def test_an_interruption_says_how_to_go_on(texts, capsys, monkeypatch):
     monkeypatch.setattr(run, "train_contexts", stop)
     assert main(["pretrain", "texts.txt", "--output", "base", *SMALL]) == 130
     assert "--resume" in capsys.readouterr().err
+
+
+def test_a_finished_base_is_not_made_again(texts, capsys):
+    command = ["pretrain", "texts.txt", "--output", "base", *SMALL, "--epochs", "1"]
+    assert main(command) == 0
+    before = {path.name: path.read_bytes() for path in (texts / "base").iterdir()}
+    assert main([*command, "--resume"]) == 0
+    assert "nothing to resume" in capsys.readouterr().err.replace("\n", " ")
+    assert before == {path.name: path.read_bytes() for path in (texts / "base").iterdir()}
+    assert main([*command, "--seed", "9", "--resume"]) == 2
+    assert "HW811" in capsys.readouterr().err
+
+
+def test_what_fails_leaves_nothing_behind(texts, capsys):
+    (texts / "few.txt").write_text("a\n")
+    assert main(["pretrain", "few.txt", "--output", "base", *SMALL]) == 2
+    assert "HW810" in capsys.readouterr().err
+    assert not list(texts.glob("base*"))
+
+
+def test_of_tagged_sentences_the_words_are_read(texts, capsys):
+    words = (texts / "texts.txt").read_text().split()
+    tagged = (f"{word}\tZ\n" + "\n" * (n % 9 == 8) for n, word in enumerate(words))
+    (texts / "tagged.conll").write_text("".join(tagged))
+    assert main(["pretrain", "tagged.conll", "--output", "base", *SMALL, "--epochs", "1"]) == 0
+    assert "tagged sentences, of which the words are read" in capsys.readouterr().err.replace("\n", " ")
+    known = load_base(texts / "base").words
+    assert {"cat", "dog"} <= set(known)
+    assert "z" not in known

@@ -177,11 +177,13 @@ def test_several_values_for_one_flag(files, run):
 
 def test_vectors(files, run):
     (files / "v.txt").write_text("fine 1 2 3 4\nawful 0 0 1 1\nunseen 1 1 1 1\n")
-    code, out, _ = run(
+    code, out, err = run(
         *("train", "reviews.csv", "--vectors", "v.txt", "--epochs", "1", "--encoder.layers", "1"),
         *("--encoder.width", "8"),
     )
     assert code == 0
+    assert "v.txt has vectors of" in err
+    assert "take vectors of their language" in err
     assert "Words with a pretrained vector: tokens" in out
     assert used(files / "reviews.model")["words"]["vector_size"] == 4
     assert "unseen" in load_model(files / "reviews.model").features.vocabulary

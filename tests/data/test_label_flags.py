@@ -73,6 +73,22 @@ def test_ticks(write):
         read_sets(mixed, LabelSetOptions(label_columns="late,broken"))
 
 
+@pytest.mark.parametrize(("bad", "told"), [("2.0", "'2.0'"), ("", "nothing"), ("?", "'?'")])
+def test_one_bad_cell_is_told_and_makes_no_label_vanish(write, bad, told):
+    rows = [f"text {n},{n % 2},{n // 2 % 2},{n // 3 % 2}" for n in range(20)]
+    rows[7] = f"text 7,1,{bad},0"
+    path = write("f.csv", "\n".join(["text,urgent,paid,new", *rows, ""]))
+    assert infer_task(path, {})[0] == "multi-label"
+    with pytest.raises(DataError, match=rf"f\.csv:9: {told.replace('?', '[?]')} in the column 'paid'"):
+        read_sets(path)
+
+
+def test_counts_are_no_flags(write):
+    rows = [f"text {n},{n % 2},{n // 2 % 2},{n % 3}" for n in range(20)]
+    path = write("f.csv", "\n".join(["text,urgent,paid,times", *rows, ""]))
+    assert set(read_sets(path).labels) == {"urgent", "paid"}
+
+
 def test_a_column_with_a_usual_name_or_one_flag_is_a_label(write):
     assert infer_task(write("f.csv", "text,label,seen,old\na b,x,1,0\nb c,y,0,1\nc d,x,1,1\n"), {})[0] == (
         "classify"

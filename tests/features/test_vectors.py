@@ -19,6 +19,17 @@ def test_lookup_falls_back_from_exact_to_lower_to_plain():
     assert (len(vectors), vectors.size) == (6, 1)
 
 
+def test_lookup_falls_back_to_what_is_spelled_alike_but_for_case():
+    vectors = WordVectors(["Paris", "``", "PARIS", "NATO"], np.arange(4, dtype=np.float32)[:, None])
+    found = {word: vectors.row(word) for word in ["paris", "PARIS", "Nato", '"', "rome"]}
+    assert found == {"paris": 0, "PARIS": 2, "Nato": 3, '"': 1, "rome": None}
+    vocabulary = Vocabulary.build([["paris"]], extra_words=vectors.words)
+    assert vocabulary.words == ("<unk>", "paris", '"', "nato")
+    matrix, known = matrix_for(vocabulary, vectors, seed=0)
+    assert known.tolist() == [False, True, True, True]
+    assert matrix[1:, 0].tolist() == [0, 1, 3]
+
+
 def test_words_must_fit_the_matrix():
     with pytest.raises(VectorsError, match="one row a word"):
         WordVectors(["a"], np.zeros((2, 1), dtype=np.float32))

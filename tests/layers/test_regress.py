@@ -7,6 +7,7 @@ import torch
 from headwise.errors import ConfigError
 from headwise.layers.regress import Scale, squared_error
 from headwise.scores.numbers import number_scores, score_numbers
+from headwise.tasks import find_task
 
 
 def test_scale_there_and_back():
@@ -72,3 +73,24 @@ def test_scores_without_variance():
     assert score_numbers(np.arange(5.0), np.arange(5.0)).pearson == pytest.approx(1)
     with pytest.raises(ValueError, match="no texts"):
         score_numbers(np.array([]), np.array([]))
+
+
+def test_numbers_are_written_by_their_deviation():
+    assert Scale(1990.0, 15.0).written(2001.43219) == "2001.4322"
+    assert Scale(0.0, 3e6).written(1234567.8) == "1234570"
+    assert Scale(0.5, 2e-4).written(0.50012345678) == "0.500123457"
+
+
+@pytest.mark.parametrize(
+    ("number", "predicted", "said"),
+    [
+        (1.0, 0.98765, "1 taken for 0.9877"),
+        (2001.0, 2003.4567, "2001 taken for 2003.46"),
+        (1.0, 1.00004, "1 taken for 1.0000400"),
+        (1234567.0, 1234500.0, "1234567 taken for 1234500.0"),
+        (3.0, 120.0, "3 taken for 120"),
+        (3.0, 3.0, "3 taken for 3.00"),
+    ],
+)
+def test_a_mistake_is_told_by_what_it_is_off(number, predicted, said):
+    assert find_task("regress").mistaken({"number": number, "predicted": predicted}) == said

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.layers.tag import TaggerConfig
 from headwise.models.model_config import ModelConfig
 from headwise.models.tag_model import TagModel
+from headwise.report.tag_explanation import explain_tags
 from headwise.report.tags import evaluate_tags, judge_tags
 from headwise.scores.schemes import tag_set
 from headwise.store import load_model, save_model
@@ -89,6 +91,35 @@ def test_predictions_are_in_the_scheme_of_the_file(make, written):
     model = make(written=written)
     for own in model.tag(SENTENCES):
         assert not check_tags(own.tags, model.written)
+
+
+@pytest.mark.parametrize("crf", [True, False])
+@pytest.mark.parametrize("written", ["iob1", "iob2", "bioes", "bilou"])
+def test_probabilities_are_of_the_written_tag(make, written, crf):
+    """Against the sum over all tag sequences of what each writes."""
+    model = make(written=written, crf=crf)
+    own = sentence("Anna", "Li", "York")
+    (found,) = model.tag([own])
+    batch = next(model.batches(model.encode_sentences([own])))[1]
+    scores, numbers = model(batch), list(product(range(len(model.tags)), repeat=3))
+    with torch.no_grad():
+        losses = [float(model.tagger.loss(scores, torch.tensor(each)).sum()) for each in numbers]
+    expected = []
+    for word in range(3):
+        chance = 0.0
+        for each, loss in zip(numbers, losses, strict=True):
+            tag = model.tags[each[word]]
+            if written == "iob1":  # what is told is that the word is in such a span
+                same = tag[1:] == found.tags[word][1:]
+            elif written == "iob2":
+                same = {"S": "B", "E": "I"}.get(tag[0], tag[0]) + tag[1:] == found.tags[word]
+            else:
+                same = tag == found.tags[word].replace("U-", "S-").replace("L-", "E-")
+            chance += np.exp(-loss) * same
+        expected.append(chance)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-4)
+    spans = [min(found.probabilities[read.start : read.end]) for read in found.spans]
+    assert [why.probability for why in explain_tags(model, [own])] == pytest.approx(spans, abs=1e-4)
 
 
 def test_the_spelling_counts_only_with_characters(make):

@@ -53,3 +53,15 @@ def test_nothing_is_told_where_nothing_can_be_removed():
     assert with_removal(trees, [of("a b")], lambda *_: np.zeros(1))[0].left is None
     (found, same) = with_removal(MODEL, [of("a b"), empty], lambda items, _: np.zeros(len(items)))
     assert (found.left, same.left, same.tail) == (0.0, None, "")
+
+
+def test_words_stay_apart_where_what_stood_between_them_goes():
+    text = "good,bad - a,b"
+    words = tuple(
+        WordShare(text[start:end], start, end, 1.0, {})
+        for start, end in [(0, 4), (4, 5), (5, 8), (9, 10), (11, 12), (12, 13), (13, 14)]
+    )
+    own = Explanation(0, (text,), "x", 0.9, 1.0, 0.0, words)
+    assert without(own, (",",)) == "good bad - a b"
+    assert without(own, (",", "a")) == "good bad - b"
+    assert without(own, ("-", "good")) == ",bad  a,b"

@@ -132,6 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # which came while compiled code was running
+            raise
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone
         forget_output()
         return BROKEN_PIPE

@@ -53,6 +53,7 @@ def probe(
     from headwise.features.pretrained.hub import load
     from headwise.features.pretrained.source import Pretrained
     from headwise.models.language_model import LanguageModel
+    from headwise.models.masked_model import MaskedModel
     from headwise.models.probe import probe as look
     from headwise.predictions.file import telling_failures
     from headwise.report.reach import by_layer, figure
@@ -61,7 +62,7 @@ def probe(
     from headwise.verbs.models import open_model, rows_for
 
     encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load(model)
-    if isinstance(encoder, Pretrained | LanguageModel):  # any texts will do
+    if isinstance(encoder, Pretrained | LanguageModel | MaskedModel):  # any texts will do
         kind = KINDS["classify"]
         rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
         Terminal().notes(rows.notes)

@@ -66,6 +66,8 @@ def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) ->
         if settings:
             raise ConfigError(f"the model in {folder} has its own settings; leave out --encoder.*")
         loaded = load_model(folder)
+        if not hasattr(loaded, "encoder"):
+            raise ConfigError(f"{folder}: a model of the task {loaded.config.task} has no encoder to time")
         return loaded.encoder, loaded.config.encoder.width, f"the encoder of {folder}"
     if name not in ENCODERS:
         raise unknown("encoder", str(name), list(ENCODERS))

@@ -198,13 +198,19 @@ def train(
         return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
     except TrainingFinished as finished:  # what whoever starts a killed run again has waited for
         note(finished.args[0])
-        return 0
-    print_outcome(outcome, output, terminal)
+        outcome = None
+    else:
+        print_outcome(outcome, output, terminal)
     if report is not None:
         from headwise.cli.report import write_page
-        from headwise.verbs.report import report_outcome
+        from headwise.verbs.report import report_file, report_outcome
 
-        write_page(report, report_outcome(outcome, output))
+        page = (
+            report_file(output, test, reading=named["data"])
+            if outcome is None
+            else report_outcome(outcome, output)
+        )
+        write_page(report, page)
     return 0
 
 

@@ -9,6 +9,7 @@ from headwise.data.errors import DataError
 from headwise.data.formats.csv import read_cells
 from headwise.data.parts import Parts
 from headwise.data.source import Source
+from headwise.errors import ConfigError
 
 WEIGHTS = ("weight", "probability of label")
 """The columns of a list that may say how much an item counts; the first that is there."""
@@ -25,8 +26,11 @@ def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
         listed: A csv file with a column `line`, and perhaps the `label` that is thought to be wrong.
 
     Raises:
+        ConfigError: The data have no lines.
         DataError: HW111 it has no such column, HW127 it is not about this file.
     """
+    if not parts.kind.has_keys:
+        raise ConfigError("--drop is for items on lines of their own, which a running text does not have")
     lines = {item.line for item, _, _ in _rows(parts, listed)}
     kept = [item for item in parts.train if item.line not in lines]
     dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if item.line not in lines]

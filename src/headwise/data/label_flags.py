@@ -3,7 +3,8 @@
 Codes: HW124.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headwise.data.columns import Columns, choose_text, find_column, names_in
@@ -34,20 +35,31 @@ def labelled(columns: Columns) -> bool:
 
 def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
     """The columns that hold nothing but 0 and 1 (true and false, yes and no, x and nothing), if two or more
-    of them hold both; `text` is the column of the texts, where it is known."""
+    of them hold both, and those in which few cells are anything else, which is then told where they are
+    read; `text` is the column of the texts, where it is known."""
     own = {name: values for name, values in _values(sample).items() if name != text}
-    found = {name: values for name, values in own.items() if values <= YES | NO or _ticked(values)}
-    both = [values for values in found.values() if values & YES and len(values) > 1]
-    return list(found) if len(both) > 1 else []
+    found = {name for name, values in own.items() if values.keys() <= YES | NO or _ticked(values)}
+    both = [name for name in found if own[name].keys() & YES and len(own[name]) > 1]
+    return [name for name in own if name in found or _nearly(own[name])] if len(both) > 1 else []
 
 
-def _values(sample: Sequence[Record]) -> dict[str, set[str]]:
-    return {name: {_plain(record.fields.get(name)) for record in sample} for name in names_in(sample)}
+def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:
+    return {
+        name: Counter(_plain(record.fields.get(name)) for record in sample) for name in names_in(sample)
+    }
 
 
-def _ticked(values: set[str]) -> bool:
+def _ticked(values: Mapping[str, int]) -> bool:
     """Whether cells hold yes or nothing."""
-    return "" in values and bool(values & YES) and values <= YES | {""}
+    return "" in values and bool(values.keys() & YES) and values.keys() <= YES | {""}
+
+
+def _nearly(values: Counter[str]) -> bool:
+    """Whether all but one cell in fifty, or one of a short file, say yes and no, or yes and nothing."""
+    no = NO if values.keys() & NO else frozenset({""})
+    odd = sum(count for value, count in values.items() if value not in YES | no)
+    both = values.keys() & YES and values.keys() & no
+    return bool(both) and 10 * odd <= values.total() and odd <= max(1, values.total() // 50)
 
 
 def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str]) -> FlagColumns:

@@ -139,6 +139,7 @@ class TextEstimator(BaseEstimator):
         """
         former, layers = former_of(self._layers())
         asked, task = build_recipe(*layers), find_task(self.TASK)
+        task.check(asked)
         kind = task.kind_for(asked.model)
         files = {"train": InMemory([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:

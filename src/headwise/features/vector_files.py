@@ -202,7 +202,7 @@ def _split_row(path: Path, number: int, row: bytes, size: int) -> tuple[str, byt
         word, _, numbers = row.partition(b" ")
     else:  # a word with spaces, other separators, or a row of the wrong length
         fields = row.rsplit(None, size)
-        word, numbers = fields[0], b" ".join(fields[1:])
+        word, numbers = fields[0].strip(), b" ".join(fields[1:])
         if len(fields) <= size or _trailing_numbers(word):
             raise VectorsError(
                 f"{path}:{number}: {_trailing_numbers(row)} numbers, but the vectors of this file "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,8 @@ class WordVectors:
         return self.matrix.shape[1]
 
     def row(self, word: str) -> int | None:
-        """The row of `word`: as it stands, else in lower case, else in its plain spelling."""
+        """The row of `word`: as it stands, else in lower case, else in its plain spelling, else the first
+        that is spelled alike but for case."""
         rows = self._rows
         if word in rows:
             return rows[word]
@@ -70,7 +72,15 @@ class WordVectors:
         if lower in rows:
             return rows[lower]
         plain = plain_spelling(word)
-        return rows[plain] if plain in rows else rows.get(plain.lower())
+        return rows[plain] if plain in rows else self._alike.get(plain.lower())
+
+    @cached_property
+    def _alike(self) -> dict[str, int]:
+        """The first row of each plain spelling in lower case."""
+        found: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            found.setdefault(plain_spelling(word).lower(), row)
+        return found
 
     def lookup(self, word: str) -> NDArray[np.float32] | None:
         """The vector of `word` `[size]`, found as `row` finds it, or None."""

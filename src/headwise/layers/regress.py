@@ -63,6 +63,11 @@ class Scale:
         deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
         return cls(float(mean), float(deviation) or 1.0)
 
+    def written(self, number: float) -> str:
+        """A number with 6 significant digits of the deviation, which is what it differs from others by."""
+        places = min(15, 5 - math.floor(math.log10(self.deviation)))
+        return f"{round(number, places):.{max(places, 0)}f}"
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Scale":
         """Undo `to_json`.

@@ -29,7 +29,7 @@ from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import OutputsError, TextModel, output_names
 from headwise.ragged import Ragged
-from headwise.scores.schemes import Scheme, Span, convert, read_spans, scheme_name, write_tags
+from headwise.scores.schemes import Scheme, Span, alike, convert, read_spans, scheme_name, write_tags
 
 _MOST_TAGS = 4096  # a CRF has a number for each two
 
@@ -41,7 +41,8 @@ class TaggedText:
     Attributes:
         words: Its words.
         tags: The tag of each, in the scheme of the training file.
-        probabilities: Of these tags, each word for itself, between 0 and 1.
+        probabilities: Of these tags, each word for itself, between 0 and 1 (under iob1, that it is in a
+            span of that type).
         places: Where each word stands in the text: its first character, and the one after its last. None
             where the words were given without a text.
         text: The text that the places are in.
@@ -76,6 +77,8 @@ class TagModel(TextModel):
         files: See `TextModel`.
 
     Attributes:
+        same: For each tag the number of the first one that is written as it is in the training file,
+            `[tags]`.
         expert: The linear CRF; None where held-out sentences gave it no say.
         encoder_weight: What the scores of the encoder (and of the CRF above it) are multiplied by: 0 where
             the expert does as well without it.
@@ -117,6 +120,9 @@ class TagModel(TextModel):
         self.scheme: Scheme = scheme_name(config.tagger.scheme) if self.written != "plain" else "plain"
         self.alphabet = alphabet
         self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
+        plain = "plain" in (self.scheme, self.written)
+        same = list(range(len(tags))) if plain else alike(self.tags, self.written)
+        self.same = np.array(same, dtype=np.int64)
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
         features = config.expert.features
         self.expert = TagExpert(features, self.tags) if features else None
@@ -210,7 +216,8 @@ class TagModel(TextModel):
         batch_texts: int = 256,
         batch_tokens: int = 16_384,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The most probable tags of each text, `[words]`, and their probabilities, each word for itself.
+        """The most probable tags of each text, `[words]`, and the probabilities of what is written for them
+        (see `names`), each word for itself.
 
         Args:
             encoded: The texts.
@@ -227,7 +234,9 @@ class TagModel(TextModel):
                 found, chances = self.tagger.decode(scores), self.tagger.probabilities(scores).values
             else:
                 found, chances = crf.viterbi(scores)[0], crf.marginals(scores).values
-            chances = chances.gather(1, found[:, None])[:, 0]
+            same = torch.from_numpy(self.same).to(found.device)
+            written = torch.zeros_like(chances).index_add_(1, same, chances)
+            chances = written.gather(1, same[found][:, None])[:, 0].clamp(max=1.0)
             cuts = scores.layout.offsets[1:-1].tolist()
             tags = np.split(found.cpu().numpy(), cuts)
             shares = np.split(finite(chances.float().cpu().numpy()), cuts)

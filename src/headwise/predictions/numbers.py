@@ -25,8 +25,7 @@ class NumberLayout(RecordLayout):
 
     def record(self, row: Any, probabilities: np.ndarray) -> str:
         """One record with its line end; `probabilities` is the standardised number, `[1]`."""
-        number = float(self.scale.restore(probabilities)[0])
-        shown = f"{round(number, self._places):.{max(self._places, 0)}f}"
+        shown = self.scale.written(float(self.scale.restore(probabilities)[0]))
         if self.form == "jsonl":
             return f"{self.start(row)}{shown}}}\n"
         return self.start(row) + shown + "\n"
@@ -38,11 +37,6 @@ class NumberLayout(RecordLayout):
         else:
             number = float(record.rsplit(self._delimiter, 1)[1])
         return [(number - self.scale.mean) / self.scale.deviation]
-
-    @property
-    def _places(self) -> int:
-        """Digits behind the point."""
-        return min(15, 5 - int(np.floor(np.log10(self.scale.deviation))))
 
 
 class NumberPredictor(Predictor):

@@ -4,6 +4,9 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from headwise.config import from_dict
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.read import read_rows
 
@@ -27,7 +30,7 @@ def read_passages(
     """The passages of files, plain or compressed, in order.
 
     Args:
-        files: Lines of text, or tables, of which one column is text.
+        files: Lines of text, tables, of which one column is text, or sentences with a tag for each word.
         cut: Cut texts into passages of one to three sentences; else each text is one.
         longest: Most words of a passage; a longer one is cut, wherever that may be.
         seed: Decides how many sentences are taken together.
@@ -39,17 +42,29 @@ def read_passages(
     """
     choose = random.Random(seed)
     for file in files:
-        rows = read_rows(file, options)
-        if rows.format != "text":
-            note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
-        for row in rows:
-            text = row.item.text.strip()
+        for text in map(str.strip, _texts(file, options, note)):
             if not text:
                 continue
             if cut:
                 yield from _cut(text, longest, choose)
             else:
                 yield text
+
+
+def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
+    """The texts of a file: lines, what stands in a column, or sentences whose words are tagged."""
+    decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
+    kind = KINDS[infer_task(file, {"encoding": options.encoding})[0]]
+    if options.text_column is None and isinstance(kind, SentenceKind):
+        note(f"{file}: tagged sentences, of which the words are read")
+        for row in kind.rows(file, from_dict(kind.options, decoding)):
+            yield " ".join(row.item.tokens)
+        return
+    rows = read_rows(file, options)
+    if rows.format != "text":
+        note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
+    for row in rows:
+        yield row.item.text
 
 
 def _cut(text: str, longest: int, choose: random.Random) -> Iterator[str]:

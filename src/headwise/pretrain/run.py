@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from headwise import __version__
 from headwise.config import to_dict
 from headwise.data.options import DEFAULT, ReadOptions
-from headwise.errors import ConfigError
-from headwise.features.bases import Base, save_base
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.features.bases import Base, load_base, save_base
 from headwise.features.bases.base import Table
 from headwise.features.bases.folder import ABOUT
 from headwise.features.tokenize import get_tokenizer
@@ -87,7 +87,7 @@ def pretrain_files(
         options: How the files are read.
         work: Folder for what the teacher says and for the states of the learning; it stays, and what it
             holds is not made again. If None, one beside the output, which goes when the base is written.
-        resume: Go on with a run that was interrupted.
+        resume: Go on with a run that was interrupted; one that has come to its end is left as it is.
         overwrite: Replace the base in the output folder.
         report: Told of the progress.
         note: Told of files that are no plain text, and where there is little text.
@@ -102,6 +102,9 @@ def pretrain_files(
     if not files or any(str(file) == "-" for file in files):
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
+    if resume and (made := _finished(files, output, config)) is not None:
+        note(f"{output}: the base is finished, so there is nothing to resume")
+        return made
     _check_output(output, overwrite=overwrite)
     own = Work.at(place, ours=work is None)
     if own.states() and not resume:
@@ -113,9 +116,14 @@ def pretrain_files(
             )
         own.forget_states()
     run = _Run([str(file) for file in files], config, own, tuple(word_list), options, report, note)
-    base = run.make(name or output.name)
+    try:
+        base = run.make(name or output.name)
+    except HeadwiseError:
+        if not own.dear():
+            own.clear()
+        raise
     about = {
-        "files": [f"{Path(file).name}" for file in files],
+        "files": _names(files),
         "words_read": run.total,
         "sources": notes.sources,
         "teacher": notes.teacher or _teacher_names(config),
@@ -318,6 +326,20 @@ class _Run:
 
     def _told(self, name: str) -> Callable[..., None]:
         return lambda done, total, tell="": self._report(name, done, total, tell)
+
+
+def _finished(files: Sequence[Path | str], output: Path, config: PretrainConfig) -> Made | None:
+    """What these files and settings have made before; None where they have not, or not to the end."""
+    if not (output / ABOUT).exists():
+        return None
+    base = load_base(output)
+    if (base.about.get("files"), base.about.get("settings")) != (_names(files), _settings(config)):
+        return None
+    return Made(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
+
+
+def _names(files: Sequence[Path | str]) -> list[str]:
+    return [Path(file).name for file in files]
 
 
 def _check_output(output: Path, *, overwrite: bool) -> None:

@@ -84,6 +84,10 @@ class Work:
         """Folders of learning that has not come to its end."""
         return sorted(self.folder.glob("state-*"))
 
+    def dear(self) -> bool:
+        """Whether it holds what took long: answers of a teacher, or states."""
+        return any(self.folder.glob("answers-*")) or bool(self.states())
+
     def forget_states(self) -> None:
         """Begin the learning anew."""
         for path in self.states():

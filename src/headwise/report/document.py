@@ -40,6 +40,7 @@ class Material:
         right: Whether it is right, `[items]`.
         mistakes: The surest first.
         wrong: How many there are in all.
+        parts: What is right or wrong where it is a part of an item.
         words: For each label the words that add most to it, and what they add.
         maps: Heat maps of heads, and how far they look, as HTML.
         repeats: How many judged items are not new: what they repeat, their number, and of how many.
@@ -60,6 +61,7 @@ class Material:
     right: np.ndarray | None = None
     mistakes: Sequence[Mistake] = ()
     wrong: int = 0
+    parts: str = ""
     words: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
     maps: str = ""
     repeats: Sequence[tuple[str, int, int]] = ()
@@ -74,7 +76,9 @@ def document(own: Material) -> Page:
         "Labels": _labels(own),
         "Confusions": _confusions(own),
         "Probabilities": _probabilities(own),
-        "Errors": mistakes_list(own.mistakes, own.wrong, own.on, numbers=own.sheet.each is None),
+        "Errors": mistakes_list(
+            own.mistakes, own.wrong, own.on, parts=own.parts, numbers=own.sheet.each is None
+        ),
         "Words": _words(own),
         "Heads": own.maps,
         "Training": _training(own),

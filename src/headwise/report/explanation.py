@@ -94,7 +94,8 @@ class Explanation:
         """What is left without a few words; "" where that was not tried."""
         if self.left is None:
             return ""
-        left = f"{self.left:.4g}" if self.probability is None else f"{100 * self.left:.1f} %"
+        places = len(self.said.partition(".")[2])  # of a number as many as it has itself
+        left = f"{self.left:.{places}f}" if self.probability is None else f"{100 * self.left:.1f} %"
         said = "" if self.probability is None else f"{self.said} "
         return f"{said}without {', '.join(self.without)}: {left}"
 
@@ -211,7 +212,7 @@ def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     """Why a model gives texts or pairs their numbers."""
     numbers = model.scores(encoded)
     toward = np.full((len(numbers), 1), model.scale.deviation)
-    said = [f"{number:.4g}" for number in numbers]
+    said = [model.scale.written(float(number)) for number in numbers]
     away, items = numbers - model.scale.mean, np.arange(len(numbers))
     say: Say = lambda encoded, _: model.scores(encoded)  # noqa: E731
     return _explained(model, encoded, items, said, [None] * len(said), away, toward, say)

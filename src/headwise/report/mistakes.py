@@ -62,13 +62,16 @@ class Mistake:
     why: str = ""
 
 
-def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str, *, numbers: bool = False) -> str:
+def mistakes_list(
+    mistakes: Sequence[Mistake], wrong: int, on: str, *, parts: str = "", numbers: bool = False
+) -> str:
     """The list; "" where there are none.
 
     Args:
         mistakes: The surest first.
         wrong: How many there are in all.
         on: What was judged.
+        parts: What is right or wrong where it is not the whole of what was judged, but its `words`.
         numbers: Whether the answers are numbers, which are not right or wrong but more or less far off.
     """
     if not mistakes:
@@ -90,7 +93,8 @@ def mistakes_list(mistakes: Sequence[Mistake], wrong: int, on: str, *, numbers: 
     else:
         more = f", the surest {len(rows):,} of them" if wrong > len(rows) else ""
         often = "the surest come first, where true labels are wrong most often"
-        note = f"{wrong:,} of {on} are wrong{more}; {often}."
+        what = f"{wrong:,} {parts} in {on}" if parts else f"{wrong:,} of {on}"
+        note = f"{what} are wrong{more}; {often}."
         ways = "speak for", "speak against"
     if any(mistake.why for mistake in mistakes):
         note += f" Words that {ways[0]} what the model says are blue, those that {ways[1]} it orange."

@@ -53,10 +53,14 @@ def without(own: "Explanation", words: Sequence[str]) -> Any:
     """The text, or both of a pair, without some words."""
     texts = []
     for side, text in enumerate(own.texts):
-        kept, last = [], 0
+        kept, last = "", 0
         for word in own.words:
             if word.side == side and word.word in words:
-                kept.append(text[last : word.start])
-                last = word.end
-        texts.append("".join([*kept, text[last:]]))
+                kept, last = _beside(kept, text[last : word.start]), word.end
+        texts.append(_beside(kept, text[last:]))
     return texts[0] if len(texts) == 1 else tuple(texts)
+
+
+def _beside(before: str, after: str) -> str:
+    """Two pieces of a text, whose last and first word stay two where what stood between them has gone."""
+    return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after

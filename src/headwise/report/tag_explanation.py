@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from headwise.data.sentence import Tagged
 from headwise.report.explanation import Explanation, WordShare
@@ -39,7 +40,8 @@ def explain_tags(model: Any, sentences: Sequence[Tagged]) -> list[Explanation]:
     encoded = model.encode_sentences(sentences)
     tags, whole = model.decode(encoded)[0], model.marginals(encoded)
     asked = [_asked(model, own, chances) for own, chances in zip(tags, whole, strict=True)]
-    margins = [_margins(*own) for own in zip(whole, asked, tags, strict=True)]
+    own_tags = [model.same == model.same[own][:, None] for own in tags]  # those that are written alike
+    margins = [_margins(*own) for own in zip(whole, asked, own_tags, strict=True)]
     without = [np.tile(own, (len(text.tokens), 1)) for own, text in zip(margins, sentences, strict=True)]
     left_out = [
         (number, place)
@@ -52,9 +54,9 @@ def explain_tags(model: Any, sentences: Sequence[Tagged]) -> list[Explanation]:
         changed = [_without(sentences[number], place) for number, place in some]
         found = model.marginals(model.encode_sentences(changed))
         for (number, place), chances in zip(some, found, strict=True):
-            without[number][place] = _margins(chances, asked[number], tags[number])
+            without[number][place] = _margins(chances, asked[number], own_tags[number])
     return [
-        _explanation(number, sentences[number], own, whole[number], tags[number], margin, margin - less)
+        _explanation(number, sentences[number], own, margin, margin - less)
         for number in range(len(sentences))
         for own, margin, less in zip(asked[number], margins[number], without[number].T, strict=True)
     ]
@@ -64,7 +66,7 @@ def _asked(model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64]) ->
     names = model.names(tags)
     if model.scheme == "plain":
         return [_Asked(name, place, place + 1, place) for place, name in enumerate(names)]
-    sure = chances[np.arange(len(tags)), tags]
+    sure = (chances * (model.same == model.same[tags][:, None])).sum(axis=1)
     return [
         _Asked(kind, start, end, start + int(sure[start:end].argmin()))
         for start, end, kind in read_spans(names)
@@ -72,14 +74,14 @@ def _asked(model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64]) ->
 
 
 def _margins(
-    chances: NDArray[np.float64], asked: Sequence[_Asked], tags: NDArray[np.int64]
+    chances: NDArray[np.float64], asked: Sequence[_Asked], own_tags: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Log-odds of the tags of the words that decide, `[asked]`."""
-    words, every = np.array([own.word for own in asked], dtype=np.int64), np.arange(len(asked))
-    others = chances[words]
-    own = others[every, tags[words]]
-    others[every, tags[words]] = 0.0
-    return np.log(np.maximum(own, _LEAST)) - np.log(np.maximum(others.sum(axis=1), _LEAST))
+    """Log-odds of the tags of the words that decide, `[asked]`; `own_tags` `[words, tags]` says which these
+    are."""
+    words = np.array([own.word for own in asked], dtype=np.int64)
+    said, own = chances[words], own_tags[words]
+    for_it, others = (said * own).sum(axis=1), (said * ~own).sum(axis=1)
+    return np.log(np.maximum(for_it, _LEAST)) - np.log(np.maximum(others, _LEAST))
 
 
 def _without(own: Tagged, place: int) -> Tagged:
@@ -90,8 +92,6 @@ def _explanation(
     item: int,
     sentence: Tagged,
     asked: _Asked,
-    chances: NDArray[np.float64],
-    tags: NDArray[np.int64],
     margin: float,
     shares: NDArray[np.float64],
 ) -> Explanation:
@@ -110,7 +110,7 @@ def _explanation(
         item=item,
         texts=(text,),
         said=asked.said,
-        probability=float(chances[asked.word, tags[asked.word]]),
+        probability=float(expit(margin)),
         margin=float(margin),
         rest=float(margin - shares.sum()),
         words=words,

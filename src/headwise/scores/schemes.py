@@ -142,6 +142,22 @@ def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
     return write_tags(read_spans(tags), len(tags), scheme)
 
 
+def alike(tags: Sequence[str], scheme: Scheme) -> list[int]:
+    """For each tag the number of the first one that a scheme with fewer letters writes as it does: under
+    iob2 `S-PER` and `B-PER` are one. Under iob1 all tags of a type are, as the word before decides whether
+    it writes `I` or `B`."""
+    first: dict[Tag, int] = {}
+    found = []
+    for number, text in enumerate(tags):
+        tag = _parse(text)
+        if scheme == "iob1" and tag.letter != "O":
+            tag = tag._replace(letter="I")
+        elif scheme == "iob2":
+            tag = tag._replace(letter={"S": "B", "E": "I"}.get(tag.letter, tag.letter))
+        found.append(first.setdefault(tag, number))
+    return found
+
+
 @dataclass(frozen=True)
 class Constraints:
     """Which tags fit a scheme.

@@ -46,6 +46,7 @@ class Bags(LabelTask):
         }
 
     def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
         if recipe.vectors.file:
             raise ConfigError("--vectors are of words, but bags have none")
 

@@ -70,6 +70,9 @@ class Language(Task):
         }
 
     def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
+        if recipe.train.refit:
+            raise ConfigError("train: refit: a language model is not trained again on dev; leave it out")
         if recipe.vectors.file:
             raise ConfigError(
                 "--vectors are of words, but a language model learns the vectors of its symbols"

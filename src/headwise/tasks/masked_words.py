@@ -60,6 +60,7 @@ class MaskedWords(Task):
         }
 
     def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
         if recipe.train.score not in ("loss", "accuracy", "last"):
             raise ConfigError(f"train: score: expected loss, accuracy or last, got {recipe.train.score!r}")
 

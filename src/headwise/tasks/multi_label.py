@@ -57,6 +57,7 @@ class MultiLabel(Task):
         return kept_base(super().defaults_with_base(settings, items), items)
 
     def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
         if recipe.model.classifier.thresholds != "none":
             raise ConfigError("classifier.thresholds: label sets have thresholds anyway; leave it out")
 

@@ -1,5 +1,6 @@
 """NumberTask: what the tasks have in common that give an item a number."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -142,4 +143,6 @@ class NumberTask(Task):
         ]
 
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
-        return f"{mistake['number']:g} taken for {mistake['predicted']:.4g}"
+        number, predicted = mistake["number"], mistake["predicted"]
+        places = 2 - math.floor(math.log10(abs(number - predicted) or 1))  # three digits of the difference
+        return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"

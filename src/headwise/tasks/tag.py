@@ -49,6 +49,7 @@ class Tag(Task):
     sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
     based = True
+    judged_parts = "words"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 

@@ -59,6 +59,8 @@ class Task(ABC):
     """Whether its models begin with a base by themselves."""
     crosses: ClassVar[bool] = False
     """Whether what is fitted after training can be fitted to outputs of models of folds."""
+    judged_parts: ClassVar[str] = ""
+    """What is right or wrong where it is not a whole item: its `words`."""
     new_file: ClassVar[str] = "NEW_TEXTS"
     """What to call a file to predict."""
     answered_file: ClassVar[str] = "LABELLED_TEXTS"
@@ -113,12 +115,16 @@ class Task(ABC):
         """Settings that the data suggest, over those by size."""
         return {}
 
-    def check(self, recipe: Recipe) -> None:  # noqa: B027 - most tasks have nothing to check
+    def check(self, recipe: Recipe) -> None:
         """Check that settings make sense for the task, before anything is read.
 
         Raises:
             ConfigError: They do not.
         """
+        if recipe.train.folds and not self.crosses:
+            raise ConfigError(
+                f"train: folds: dev chooses a {self.title}, not {recipe.train.folds} folds; leave them out"
+            )
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
         """What there is to say of data and settings before training."""

@@ -62,7 +62,7 @@ class Curve:
     def forecasts(self) -> list[dict[str, Any]]:
         """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
         `score` then."""
-        found = []
+        found, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
         for more in self.more:
             gain, low, high = self.law.gain(more)
             found.append(
@@ -70,7 +70,7 @@ class Curve:
                     "more": more,
                     "gain": gain,
                     "interval": [low, high],
-                    "score": self.score(self.items + more)[0],
+                    "score": now + sign * gain,
                 }
             )
         return found

@@ -147,7 +147,7 @@ def _write(
                 target.flush()
                 written += len(chunk)
                 update(written, chunk[-1].line)
-    except (KeyboardInterrupt, HeadwiseError) as error:
+    except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # the second: in compiled code
         again = getattr(error, "code", "") == "HW603"  # it would end there once more
         if written and output is not None and not again and not _compressed(output):
             listener.warn(

@@ -1,5 +1,6 @@
 """A page that tells all of a model: from its folder, and from a file or items with the true answers."""
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -173,7 +174,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     kind, data, items = task.kind_for(model.config), judged.data, judged.data.items
     sure, right = task.sureness(model, items, judged.evaluation) or (None, None)
     try:
-        found = task.mistakes(model, data, judged.evaluation, len(items))
+        found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
         found = []
     listed = found[:MOST_MISTAKES]
@@ -196,6 +197,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "right": right,
         "mistakes": mistakes,
         "wrong": len(found),
+        "parts": task.judged_parts,
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(some),
         "maps": _maps(model, [kind.words(item, str.split) for item in own[:200]]),

@@ -42,6 +42,8 @@ from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import former_of, with_task
 
+_FEW_KNOWN = 50.0
+"""Percent of running words that have a vector, below which the vectors are hardly of these texts."""
 ANSWERS = ".teacher"
 """Folder of what a teacher says, in that of the run's state."""
 
@@ -175,6 +177,7 @@ def train_files(
         if former is not None:
             former = former.beside(parts)
             listener.note(former.told())
+        _tell_ignored(asked, parts, lesson, listener)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
         for remark in task.announce(parts, recipe):
@@ -193,6 +196,12 @@ def train_files(
             baseline=baseline,
             listener=listener,
         )
+        known = outcome.fitted.coverage
+        if known is not None and known.token_percent < _FEW_KNOWN:
+            listener.warn(
+                f"{recipe.vectors.file} has vectors of {known.token_percent:.1f} % of the words of the "
+                "texts; the others begin with random ones: take vectors of their language and spelling"
+            )
         if trouble := trouble_of(outcome.fitted.model):
             listener.warn(trouble)
         return outcome
@@ -206,6 +215,16 @@ def _tell_findings(parts: Parts[Any], listener: Listener) -> None:
         listener.warn(f"{own.message}; {own.fix}")
     if found and file.data.path != "-":
         listener.note(f"headwise doctor {file.data.path} says where")
+
+
+def _tell_ignored(asked: Recipe, parts: Parts[Any], lesson: Lesson | None, listener: Listener) -> None:
+    """Tell what was asked for and is not done."""
+    train, given = asked.train, "dev" in parts.files
+    if train.folds and (given or lesson is not None):
+        why = "dev texts are given" if given else "there is a teacher"
+        listener.note(f"folds {train.folds}: not used, as {why}; dev chooses")
+    if train.refit and given:
+        listener.note("refit: not used, as dev texts are given; they choose, and are not trained on")
 
 
 def _listed(

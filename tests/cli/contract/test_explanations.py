@@ -57,6 +57,18 @@ def test_a_page(call, own, sizes, tmp_path):
     assert "both.html is a page; leave out --json" in err
 
 
+def test_numbers_are_explained_as_they_are_predicted(call, trained_of):
+    own = trained_of("regress")
+    code, out, err = call("predict", own.model, own.test)
+    assert code == 0, err
+    predicted = [row["prediction"] for row in csv.DictReader(out.splitlines())]
+    explained = [
+        json.loads(line)["said"] for line in call("explain", own.model, own.test, "--json")[1].splitlines()
+    ]
+    assert [float(said) for said in explained] == pytest.approx(list(map(float, predicted)), abs=2e-5)
+    assert {len(said.partition(".")[2]) for said in explained} == {len(predicted[0].partition(".")[2])}
+
+
 @pytest.mark.parametrize("silent", SILENT)
 def test_what_is_not_explained_is_told(call, trained_of, silent, tmp_path):
     own, path = trained_of(silent), tmp_path / "why.html"

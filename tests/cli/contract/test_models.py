@@ -8,7 +8,7 @@ import pytest
 from headwise.errors import HeadwiseError
 from headwise.store import load_model, read_info, save_model
 from headwise.store.card import escape
-from headwise.tasks import TASKS
+from headwise.tasks import TASKS, find_task
 
 DRIFT: dict[str, dict[str, str]] = {}
 LEFT_OUT = {
@@ -179,3 +179,36 @@ def test_one_text_is_not_taken_for_its_letters(own, task):
         list(model.predict("one text"))
     items = [("one text", "another")] if task.startswith("pair") else ["one text"]
     assert len(list(model.predict(items))) == 1
+
+
+def test_folds_and_refit_are_done_or_refused(call, own, task, tmp_path):
+    """What is asked for is never silently left out."""
+    plain = [*own.training(tmp_path / "folds"), "--no-baseline"]
+    code, _, err = call(*plain, "--folds", 2)
+    assert code == (0 if find_task(task).crosses else 2), err
+    assert code == 0 or "not 2 folds" in err
+    code, _, err = call(*own.training(tmp_path / "given"), "--dev", own.test, "--refit", "--no-baseline")
+    assert code == (2 if task == "language-model" else 0), err
+    assert "refit: " in err
+    code, _, err = call(*own.training(tmp_path / "again"), "--refit", "--no-baseline")
+    assert code == (2 if task == "language-model" else 0), err
+
+
+def test_a_list_of_lines_is_of_items(call, own, task, tmp_path):
+    (listed := tmp_path / "listed.csv").write_text("line\n3\n")
+    code, _, err = call(*own.training(tmp_path / "model"), "--drop", listed, "--no-baseline")
+    assert "Traceback" not in err
+    assert code == (2 if task == "language-model" or "HW127" in err else 0), err
+
+
+def test_the_encoder_is_timed(call, own, task):
+    code, out, err = call("bench", own.model, "--lengths", 4, "--batch", 2, "--rounds", 1, "--json")
+    assert code == (2 if task == "bags" else 0), err
+    assert "has no encoder to time" in err if code else json.loads(out)
+
+
+def test_heads_are_probed(call, own, task):
+    code, out, err = call("probe", own.model, own.test, "--json")
+    assert code == (2 if task == "bags" else 0), err
+    assert "Traceback" not in err
+    assert code or len(json.loads(out)) == 2

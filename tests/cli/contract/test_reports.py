@@ -37,6 +37,11 @@ def test_words_that_are_tagged_wrong_are_listed(call, trained_of, tmp_path):
     assert code == 0, err
     assert f"<small>{file.name}:" in page.read_text()
     assert "taken for" in page.read_text()
+    words = sum(map(bool, rows))
+    right = json.loads(call("evaluate", own.model, file, "--json")[1])["tokens"]["accuracy"]
+    wrong = round(words * (1 - right))
+    assert wrong > own.test.read_text().count("\n\n")  # more than there are sentences
+    assert f"{wrong:,} words in {len(file.read_text().split(chr(10) * 2)):,} sentences" in page.read_text()
 
 
 @pytest.mark.parametrize("other", ["tag", "language-model"])
@@ -81,3 +86,12 @@ def test_a_notebook_shows_the_scores(own):
     shown = found._repr_html_()
     assert found.task.sheet(found.scores).headline.title in shown
     assert "<table" in shown
+
+
+def test_of_a_finished_run_the_page_is_written_too(call, trained_of, tmp_path):
+    own, page = trained_of("classify"), tmp_path / "trained.html"
+    assert call(*own.training(tmp_path / "again"))[0] == 0
+    code, _, err = call(*own.training(tmp_path / "again"), "--resume", "--report", page)
+    assert code == 0, err
+    assert "the run is finished" in err
+    assert {"Words", "Heads", "Probabilities"} <= set(re.findall(r"<h2>(.*?)</h2>", page.read_text()))

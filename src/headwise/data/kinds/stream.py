@@ -66,13 +66,13 @@ class StreamKind(Kind[int]):
         self.max_symbols, self.min_count = max_symbols, min_count
 
     def prepare(self, paths: Sequence[str], options: Any) -> Symbols:
-        """The vocabulary: that of the training file; of bytes, all that occur in any of the files."""
-        own = options or DEFAULT
-        counts: Counter[str] = Counter()
-        for path in paths if self.unit == "bytes" else paths[:1]:
+        """The vocabulary: that of the training file; of bytes all, so that any file can be read."""
+        own, counts = options or DEFAULT, Counter[str]()
+        for path in paths[:1]:
             counts += count_symbols(path, self.unit, own.encoding, own.encoding_errors)
         if self.unit == "bytes":
-            return choose_symbols(self.unit, counts)
+            names = sorted(map(chr, range(256)), key=lambda name: (-counts[name], name))
+            return Symbols(self.unit, tuple(names), tuple(counts[name] for name in names))
         return choose_symbols(self.unit, counts, size=self.max_symbols, min_count=self.min_count)
 
     def read(
