@@ -170,6 +170,8 @@ LABELS = {
     "numpy bool": [np.bool_(False), np.bool_(True)],
     "numpy str": [np.str_("no"), np.str_("yes")],
     "objects": np.array(["no", "yes"], dtype=object),
+    "small": np.array([-3, 11], dtype=np.int8),
+    "half": np.array([-1.0, 2.0], dtype=np.float16),
 }
 
 
@@ -188,6 +190,7 @@ def test_labels_of_every_type(task, labels, tiny, tmp_path):
     estimator.save(tmp_path / "model")
     loaded = row.kind.load(tmp_path / "model")
     assert loaded.classes_.tolist() == estimator.classes_.tolist()
+    assert loaded.classes_.dtype == estimator.classes_.dtype or estimator.classes_.dtype == object
     for own in (estimator, loaded):
         found = own.predict(row.X)
         assert type(found.tolist()[0]) is type(np.asarray(labels).tolist()[0])

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.estimators.base import TextEstimator
 from headwise.scores.thresholds import decide
 
-_KINDS = {"i": np.int64, "u": np.uint64, "f": np.float64, "b": np.bool_}  # of labels that are not texts
-
 Answered = tuple[Sequence[Any], np.ndarray]
 """Items with their labels, and the labels that occur, sorted and of the type that they were given in."""
 
@@ -57,15 +55,24 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         names = {str(label) for label in labels}
         if unseen := [label.item() for label in others if str(label) not in names]:
             raise ValueError(f"labels of dev that y does not have: {unseen}; it has {labels.tolist()}")
-        self._fit(items, held, label_kind=labels.dtype.kind)
+        self._fit(items, held, label_type=labels.dtype.name)
         self.classes_ = labels
         return self
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)
         names = np.array(model.labels)
-        kind = _KINDS.get(info["training"].get("label_kind"), np.str_)
-        self.classes_ = np.unique(names == "True" if kind is np.bool_ else names.astype(kind))
+        kind = _number_type(info["training"].get("label_type"))
+        self.classes_ = np.unique(names == "True" if kind == np.bool_ else names.astype(kind or np.str_))
+
+
+def _number_type(name: Any) -> np.dtype | None:
+    """The type of labels that are numbers, or true and false; None of those that are texts."""
+    try:
+        found = np.dtype(name) if isinstance(name, str) else None
+    except TypeError:
+        return None
+    return found if found is not None and found.kind in "iufb" else None
 
 
 def check_labels(y: Any) -> np.ndarray:
