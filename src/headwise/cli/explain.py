@@ -16,7 +16,7 @@ from headwise.cli.console import note, visible
 from headwise.cli.console import output as console
 from headwise.cli.flags import given
 from headwise.cli.predict import check_file
-from headwise.cli.settings import section_flags
+from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
@@ -44,7 +44,7 @@ def explain(
     device: str = "auto",
     overwrite: Switch = False,
     # Files to explain may have labels, but they are not used.
-    read: section_flags("data", {"label_column", "label_columns"}) = None,
+    read: section_flags("data", ANSWERS) = None,
 ) -> int:
     """Show which words made a model say what it says.
 

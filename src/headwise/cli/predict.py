@@ -8,13 +8,10 @@ from pathlib import Path
 
 from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.flags import given
-from headwise.cli.settings import section_flags
+from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
-
-_ANSWERS = {"label_column", "label_columns", "probability_columns", "confidence_column", "weight_column"}
-"""Flags of what is not looked at."""
 
 
 def predict(
@@ -33,7 +30,7 @@ def predict(
     batch_tokens: int = 16_384,
     device: str = "auto",
     # Files to predict may have labels, but they are not used.
-    read: section_flags("data", _ANSWERS) = None,
+    read: section_flags("data", ANSWERS) = None,
 ) -> int:
     """Label the texts of a file, of any size.
 

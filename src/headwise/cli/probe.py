@@ -10,7 +10,7 @@ from headwise.cli.arguments import Switch
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture
-from headwise.cli.settings import section_flags
+from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
 
@@ -24,7 +24,7 @@ def probe(
     svg: Path | None = None,
     heads: Path | None = None,
     json: Switch = False,
-    read: section_flags("data", {"label_column", "label_columns"}) = None,
+    read: section_flags("data", ANSWERS) = None,
 ) -> None:
     """Show how far the heads of an encoder look.
 

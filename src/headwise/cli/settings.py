@@ -40,6 +40,14 @@ PLACES = {
     "encoder": ("--encoder", "Encoder", 9),
 }
 
+ANSWERS = frozenset(
+    (
+        *("label_column", "label_columns", "label_separator", "probability_columns", "confidence_column"),
+        *("weight_column", "empty_labels", "no_label"),
+    )
+)
+"""Settings of reading files that are of their answers, which not every command looks at."""
+
 _PLAIN = {kind.__name__: kind for kind in (int, float, bool, str, NoneType)}
 
 
