@@ -9,7 +9,7 @@ from headwise.cli.train_display import NOT_SHARES
 from headwise.report.remarks import compare_with, on_labels
 from headwise.report.sheet import FORMS
 from headwise.verbs.listener import Listener
-from headwise.verbs.train import Outcome
+from headwise.verbs.outcome import Outcome
 
 
 def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:

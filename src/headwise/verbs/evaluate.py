@@ -18,7 +18,7 @@ from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
-from headwise.verbs.train import on_unseen
+from headwise.verbs.outcome import on_unseen
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
 

@@ -28,7 +28,7 @@ from headwise.tasks.task import Task
 from headwise.verbs.evaluate import of_training
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
-from headwise.verbs.train import Outcome
+from headwise.verbs.outcome import Outcome
 
 MOST_MISTAKES = 10_000
 MOST_EXPLAINED = 200

@@ -1,8 +1,7 @@
 """Train a model on files: files in, a judged model in a folder out."""
 
 import shutil
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,7 @@ from headwise.data.diagnosis import count
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
-from headwise.data.labels import targets_of
 from headwise.data.options import WeightOptions
-from headwise.data.overlap import Overlap
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
 from headwise.errors import ConfigError, HeadwiseError
@@ -23,24 +20,21 @@ from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
 from headwise.recipe import Sections, build_recipe, choose_settings
-from headwise.report.document import Material, piece
-from headwise.report.rival import Rival
 from headwise.store import read_info
 from headwise.store.layout import MANIFEST, RUN
 from headwise.store.load import is_ours
 from headwise.store.lock import locked
 from headwise.store.save import check_target, save_model
 from headwise.tasks import find_task
-from headwise.tasks.labels import label_rival
 from headwise.tasks.task import Task
 from headwise.teachers.lesson import Lesson, Teaching
 from headwise.train.fit import fit
-from headwise.train.fitted import Fitted
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import former_of, with_task
+from headwise.verbs.outcome import Outcome, beside_teacher, judged
 
 _FEW_KNOWN = 50.0
 """Percent of running words that have a vector, below which the vectors are hardly of these texts."""
@@ -52,48 +46,6 @@ class TrainingFinished(HeadwiseError):
     """A run is to be resumed that has come to its end before: nothing to do, and nothing wrong."""
 
     code = "HW401"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a training came to.
-
-    Attributes:
-        task: What was trained for.
-        fitted: The model and its training.
-        recipe: The settings that were used.
-        parts: The data.
-        test: The model's evaluation on the test data; None where there are none.
-        rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
-            the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
-        teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
-            many `texts_per_second` it and the model read.
-        seen: How many of the test items are in the other parts too, as they are or nearly.
-    """
-
-    task: Task
-    fitted: Fitted
-    recipe: Recipe
-    parts: Parts[Any]
-    test: Any
-    rivals: Mapping[str, Rival]
-    teaching: Mapping[str, Any] = field(default_factory=dict)
-    seen: int = 0
-
-    def metrics(self) -> dict[str, Any]:
-        """What a model folder says of the model's quality."""
-        found = self.fitted.metrics()
-        if self.test is not None:
-            found["test"] = self.test.to_json()
-        if self.teaching:
-            found["teaching"] = dict(self.teaching)
-        return found | {name: rival.to_json() for name, rival in self.rivals.items()}
-
-    def _repr_html_(self) -> str:
-        scores = self.fitted.dev if self.test is None else self.test.to_json()
-        rivals, told = list(self.rivals.values()), self.task.told(self.fitted)
-        on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
-        return piece(Material("", on, self.task.sheet(scores), scores, rivals, told))
 
 
 def train_files(
@@ -294,54 +246,6 @@ def train_parts(
     shutil.rmtree(folder / ANSWERS, ignore_errors=True)
     remove_run(folder)  # it is over, and its state many times the model's size
     return outcome
-
-
-def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
-    """What a training came to, beside what the teacher knows."""
-    model, test = outcome.fitted.model, outcome.parts.test
-    teaching = {
-        "teacher": lesson.teacher.name,
-        "texts": len(lesson.texts),
-        "settings": asdict(lesson.config),
-        "texts_per_second": lesson.speeds(model, test),
-    }
-    rivals = dict(outcome.rivals)
-    if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
-        targets = targets_of(test, model.labels)
-        own = (outcome.test.predicted,)
-        rivals["teacher"] = label_rival("teacher", guessed, targets, model.labels, *own)
-    return replace(outcome, rivals=rivals, teaching=teaching)
-
-
-def judged(
-    task: Task,
-    parts: Parts[Any],
-    recipe: Recipe,
-    fitted: Fitted,
-    *,
-    baseline: bool = True,
-    shared: Sequence[Overlap] = (),
-) -> Outcome:
-    """A trained model on the test data, beside its rivals, and beside itself on what the other parts do not
-    have (`shared` says what they have)."""
-    if not len(parts.test):
-        return Outcome(task, fitted, recipe, parts, None, {})
-    test = task.judge(fitted.model, parts.test)
-    rival = task.baseline(parts, fitted.model, test, refit=fitted.refit) if baseline else None
-    rivals = {} if rival is None else {"baseline": rival}
-    seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
-    if known := on_unseen(task, fitted.model, parts.test, seen):
-        rivals["unseen"] = known
-    rivals |= task.others(fitted.model, parts.test, test)
-    return Outcome(task, fitted, recipe, parts, test, rivals, seen=len(seen))
-
-
-def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
-    """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
-    new = [item for number, item in enumerate(items) if number not in seen] if seen else []
-    if not new:
-        return None
-    return Rival(f"it on {len(new):,} unseen", task.judge(model, new).to_json())
 
 
 def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseError:

@@ -1,0 +1,106 @@
+"""What a training came to: the model, judged on the test data beside its rivals."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from headwise.data.labels import targets_of
+from headwise.data.overlap import Overlap
+from headwise.data.parts import Parts
+from headwise.report.document import Material, piece
+from headwise.report.rival import Rival
+from headwise.tasks.labels import label_rival
+from headwise.tasks.task import Task
+from headwise.teachers.lesson import Lesson
+from headwise.train.fitted import Fitted
+from headwise.train.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a training came to.
+
+    Attributes:
+        task: What was trained for.
+        fitted: The model and its training.
+        recipe: The settings that were used.
+        parts: The data.
+        test: The model's evaluation on the test data; None where there are none.
+        rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
+            the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
+        teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
+            many `texts_per_second` it and the model read.
+        seen: How many of the test items are in the other parts too, as they are or nearly.
+    """
+
+    task: Task
+    fitted: Fitted
+    recipe: Recipe
+    parts: Parts[Any]
+    test: Any
+    rivals: Mapping[str, Rival]
+    teaching: Mapping[str, Any] = field(default_factory=dict)
+    seen: int = 0
+
+    def metrics(self) -> dict[str, Any]:
+        """What a model folder says of the model's quality."""
+        found = self.fitted.metrics()
+        if self.test is not None:
+            found["test"] = self.test.to_json()
+        if self.teaching:
+            found["teaching"] = dict(self.teaching)
+        return found | {name: rival.to_json() for name, rival in self.rivals.items()}
+
+    def _repr_html_(self) -> str:
+        scores = self.fitted.dev if self.test is None else self.test.to_json()
+        rivals, told = list(self.rivals.values()), self.task.told(self.fitted)
+        on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
+        return piece(Material("", on, self.task.sheet(scores), scores, rivals, told))
+
+
+def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
+    """What a training came to, beside what the teacher knows."""
+    model, test = outcome.fitted.model, outcome.parts.test
+    teaching = {
+        "teacher": lesson.teacher.name,
+        "texts": len(lesson.texts),
+        "settings": asdict(lesson.config),
+        "texts_per_second": lesson.speeds(model, test),
+    }
+    rivals = dict(outcome.rivals)
+    if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
+        targets = targets_of(test, model.labels)
+        own = (outcome.test.predicted,)
+        rivals["teacher"] = label_rival("teacher", guessed, targets, model.labels, *own)
+    return replace(outcome, rivals=rivals, teaching=teaching)
+
+
+def judged(
+    task: Task,
+    parts: Parts[Any],
+    recipe: Recipe,
+    fitted: Fitted,
+    *,
+    baseline: bool = True,
+    shared: Sequence[Overlap] = (),
+) -> Outcome:
+    """A trained model on the test data, beside its rivals, and beside itself on what the other parts do not
+    have (`shared` says what they have)."""
+    if not len(parts.test):
+        return Outcome(task, fitted, recipe, parts, None, {})
+    test = task.judge(fitted.model, parts.test)
+    rival = task.baseline(parts, fitted.model, test, refit=fitted.refit) if baseline else None
+    rivals = {} if rival is None else {"baseline": rival}
+    seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
+    if known := on_unseen(task, fitted.model, parts.test, seen):
+        rivals["unseen"] = known
+    rivals |= task.others(fitted.model, parts.test, test)
+    return Outcome(task, fitted, recipe, parts, test, rivals, seen=len(seen))
+
+
+def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
+    """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
+    new = [item for number, item in enumerate(items) if number not in seen] if seen else []
+    if not new:
+        return None
+    return Rival(f"it on {len(new):,} unseen", task.judge(model, new).to_json())
