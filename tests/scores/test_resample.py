@@ -75,3 +75,10 @@ def test_ratios_are_compared_as_by_drawing(denominators):
     assert interval == pytest.approx(drawn.interval, abs=0.004)
     assert compare_ratios(first, first) == (0.0, (0.0, 0.0))
     assert compare_ratios(first[:1], first[:1])[0] == 0.0
+
+
+@pytest.mark.parametrize(("right", "low", "high"), [(True, 0.8389, 1.0), (False, 0.0, 0.1611)])
+def test_where_all_texts_are_alike_the_interval_is_that_of_a_share(right, low, high):
+    counts = np.array([[3 * right, 3]] * 20 + [[0, 0]] * 5)  # in the last there is nothing to find
+    found = bootstrap_interval(counts, lambda sums: sums[..., 0] / sums[..., 1])
+    assert found == pytest.approx((low, high), abs=1e-4)

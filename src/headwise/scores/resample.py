@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.scores.metrics import Z, middle_of
+from headwise.scores.metrics import Z, middle_of, wilson_interval
 
 Counts = NDArray[np.int64]
 """What was counted in each text, `[texts, counts]`."""
@@ -39,9 +39,14 @@ class ScoreDifference:
 
 
 def bootstrap_interval(counts: Counts, statistic: Statistic, *, seed: int = 0) -> tuple[float, float]:
-    """95 % percentile interval of a score over texts (Efron 1979)."""
+    """95 % percentile interval of a score over texts (Efron 1979); where these are all right or all wrong, so
+    that all draws are alike, Wilson's of as many texts."""
     kinds, times = np.unique(counts, axis=0, return_counts=True)
-    return middle_of(np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times, seed)]))
+    low, high = middle_of(np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times, seed)]))
+    texts = int(counts.any(axis=1).sum())
+    if texts and low == high in (0.0, 1.0):
+        return wilson_interval(round(low * texts), texts)
+    return low, high
 
 
 def compare_counts(first: Counts, second: Counts, statistic: Statistic) -> ScoreDifference:
