@@ -39,8 +39,8 @@ class ScoreDifference:
 
 
 def bootstrap_interval(counts: Counts, statistic: Statistic, *, seed: int = 0) -> tuple[float, float]:
-    """95 % percentile interval of a score over texts (Efron 1979); where these are all right or all wrong, so
-    that all draws are alike, Wilson's of as many texts."""
+    """95 % percentile interval of a score over texts (Efron 1979); where all are right or all wrong, and so
+    all draws alike, Wilson's of as many texts."""
     kinds, times = np.unique(counts, axis=0, return_counts=True)
     low, high = middle_of(np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times, seed)]))
     texts = int(counts.any(axis=1).sum())
