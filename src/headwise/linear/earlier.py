@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from headwise.linear.form import FORM
 from headwise.linear.solver import Floats, Machine, Rows
 from headwise.linear.text_features import Block, Vocabulary
 from headwise.linear.text_model import LinearModel
@@ -46,7 +47,7 @@ class Earlier:
 
     def machine(self, blocks: Mapping[Block, Vocabulary], size: int, columns: int) -> Machine:
         """Its weights, of the new labels and of features and vectors of this size that a new model has; of
-        vectors that have length 1 about its mean."""
+        vectors that have length 1 about its mean; and of the form of texts, if it reads it."""
         machine, scale = self.model.machine, self.model.scale
         weights = machine.weights.toarray() if isinstance(machine.weights, csr_matrix) else machine.weights
         wide = np.zeros((sum(map(len, blocks.values())), columns), dtype=np.float32)
@@ -60,6 +61,8 @@ class Earlier:
         dense = np.zeros((size, columns), dtype=np.float32)
         if scale is not None and len(scale.mean) == size:
             dense = self._columns(machine.dense[:size] * np.float32(scale.weight), columns)
+        if self.model.form:
+            dense = np.vstack([dense, self._columns(machine.dense[-FORM:], columns)])
         return Machine(wide, dense, self._columns(machine.bias[None], columns)[0])
 
     def _columns(self, values: Floats, columns: int) -> Floats:

@@ -34,8 +34,12 @@ class ExpertConfig:
     """How many weights it keeps, where it has many labels and not all are worth it; not to be set."""
     reach: int = 1
     """How far apart the words of its word pairs are at most; not to be set."""
+    form: bool = False
+    """Whether it reads how long texts are, their capitals and marks; not to be set."""
 
-    SIZES: ClassVar[tuple[str, ...]] = ("features", "words", "characters", "vectors", "kept", "reach")
+    SIZES: ClassVar[tuple[str, ...]] = (
+        *("features", "words", "characters", "vectors", "kept", "reach", "form"),
+    )
     """What training finds out."""
 
     def __post_init__(self) -> None:

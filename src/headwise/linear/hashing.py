@@ -84,7 +84,7 @@ def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.ui
 
 
 @njit(inline="always")
-def _blank(code: Any) -> bool:
+def is_blank(code: Any) -> bool:
     """Whether `str.isspace` holds."""
     if code < 0x80:
         return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
@@ -118,11 +118,11 @@ def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[N
         start, end = ends[text], ends[text + 1]
         position = start
         while position < end:
-            if _blank(codes[position]):
+            if is_blank(codes[position]):
                 position += 1
                 continue
             first = position
-            while position < end and not _blank(codes[position]):
+            while position < end and not is_blank(codes[position]):
                 position += 1
             size = position - first + 2  # with a blank on either side
             for begin in range(size):

@@ -140,7 +140,7 @@ def vector_shares(model: LinearModel, addends: NDArray, toward: Shares) -> tuple
     if model.scale is None:
         raise ValueError("this linear model reads no vectors")
     away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
-    line = model.machine.dense @ column_of(toward, model)
+    line = model.machine.dense[: len(model.scale.mean)] @ column_of(toward, model)
     line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
     return addends @ line, -float(model.scale.mean @ line)
 

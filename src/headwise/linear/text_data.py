@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from headwise.linear.earlier import Earlier, Start
+from headwise.linear.form import LEAST, WIDTHS, form_of
 from headwise.linear.leading import leading
 from headwise.linear.mixture import fit_mixture
 from headwise.linear.solver import Floats, Machine, Rows, solve
@@ -31,7 +32,7 @@ MOST_RATIO_CLASSES = 20
 MOST_WEIGHTS = 120_000_000
 """Features times columns above which the rarest features are left out."""
 LEAST_FEATURES = 20_000
-_OF_NUMBERS = 0.3  # their standard deviation beside vectors and features of length 1
+_OF_NUMBERS = 0.3  # the standard deviation of those of pairs beside vectors and features of length 1
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class LinearSettings:
         strength: What a mistake costs (C).
         dense: Length of the vectors beside words and characters, which have 1 each; 0 without.
         start: How loud the earlier model is that it goes on from; 0 without.
+        form: Whether the form of texts is read (see `headwise.linear.form`).
     """
 
     blocks: tuple[Block, ...] = ("words", "characters")
@@ -51,6 +53,7 @@ class LinearSettings:
     strength: float = 0.5
     dense: float = 0.0
     start: float = 0.0
+    form: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,25 @@ class Numbers:
     deviation: Floats
 
     @classmethod
-    def of(cls, numbers: NDArray) -> "Numbers":
-        """Those of training texts; numbers that are all the same say nothing."""
+    def of(
+        cls, numbers: NDArray, widths: Any = _OF_NUMBERS, least: Any = 0.0, judged: int | None = None
+    ) -> "Numbers":
+        """Those of training texts; numbers that are all the same say nothing.
+
+        Args:
+            numbers: Of each text.
+            widths: What each is to differ by.
+            least: What each is taken to differ by at least.
+            judged: The texts behind so many first ones are not like others: their numbers say nothing.
+        """
         own = np.asarray(numbers, dtype=np.float64)
+        some = own[:judged]
         center, spread = np.zeros(own.shape[1]), np.zeros(own.shape[1])
-        if len(own):
-            center, spread = own.mean(axis=0), own.std(axis=0)
-        deviation = np.where(spread > 1e-6, spread, np.inf) / _OF_NUMBERS
+        if len(some):
+            center, spread = some.mean(axis=0), some.std(axis=0)
+        deviation = np.where(spread > 1e-6, np.maximum(spread, least), np.inf) / widths
         values = (own - center) / deviation
+        values[len(some) :] = 0
         return cls(values.astype(np.float32), center.astype(np.float32), deviation.astype(np.float32))
 
 
@@ -82,7 +96,7 @@ class TrainingData:
         dense: Vectors of length 1 about the mean, times `leading`, `[texts, size]`; the size may be 0.
         mean: Of the vectors as given.
         leading: What makes their large directions count for more (see `headwise.linear.leading`).
-        numbers: Further numbers.
+        numbers: How pairs compare, or the form of texts.
         soft: Probability of each label, `[texts, classes]`, or None where labels are certain.
         hard: Numbers of the (likeliest) labels; of label sets, of one of them.
         sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
@@ -142,7 +156,8 @@ class TrainingData:
         ratios = self.wanted is None and self.classes <= MOST_RATIO_CLASSES
         dense = self.lengths[0] if self.dense.shape[1] else 0.0
         start = STARTS[0] if self.start is not None else 0.0
-        return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
+        form = not self.reader.pairs
+        return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start, form)
 
     def widened(self, name: Block, texts: Sequence[Any]) -> "TrainingData | None":
         """With one block alone, which may have the features of two; None where there are no more."""
@@ -169,13 +184,18 @@ class TrainingData:
 
     def rows(self, settings: LinearSettings) -> Rows:
         """All texts as the settings say."""
-        key = (settings.blocks, settings.dense)
+        key = (settings.blocks, settings.dense, settings.form)
         if key not in self.cache:
             sparse = beside([self.blocks[name][1] for name in settings.blocks], len(self.hard))
             wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
             self.cache.clear()
-            self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers.values]))
+            self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers_of(settings).values]))
         return self.cache[key]
+
+    def numbers_of(self, settings: LinearSettings) -> Numbers:
+        """The numbers that are read: those of pairs always."""
+        own, read = self.numbers, self.reader.pairs or settings.form
+        return own if read else Numbers(own.values[:, :0], own.center[:0], own.deviation[:0])
 
     def offsets(self, settings: LinearSettings, texts: NDArray[np.int64]) -> Floats | None:
         """What the scores of a machine are added to, `[texts, columns]`; None where that is nothing."""
@@ -241,6 +261,7 @@ def training_data(
     reader: BlockReader,
     max_features: int,
     earlier: Earlier | None = None,
+    judged: int | None = None,
 ) -> TrainingData:
     sets = targets.astype(np.bool_) if targets.dtype == np.bool_ else None
     soft = targets.astype(np.float32) if targets.ndim == 2 and sets is None else None
@@ -280,11 +301,17 @@ def training_data(
     if earlier is not None:
         machine = earlier.machine({name: own for name, (own, _) in blocks.items()}, size, columns)
         sparse = beside([matrix for _, matrix in blocks.values()], len(texts))
-        start = Start.of(machine, Rows(sparse, vectors))
+        shape = form_of(texts) if earlier.model.form else vectors[:, :0]
+        start = Start.of(machine, Rows(sparse, np.hstack([vectors, shape])))
     if size and len(texts):
         turn = leading(vectors[importance > 0])
         vectors = np.asarray(vectors @ turn, dtype=np.float32)
-    further = Numbers.of(np.zeros((len(texts), 0)) if numbers is None else numbers)
+    if numbers is not None:
+        further = Numbers.of(numbers)
+    elif reader.pairs:
+        further = Numbers.of(np.zeros((len(texts), 0)))
+    else:
+        further = Numbers.of(form_of(texts), WIDTHS, LEAST, judged)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
     return TrainingData(
         blocks,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
+from headwise.linear.form import FORM
 from headwise.linear.pair_features import GROUPS, NUMBERS
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_features import Block, Vocabulary
@@ -38,6 +39,7 @@ class TextExpert(nn.Module):
         pairs: It reads pairs: each feature has `GROUPS` rows of weights, and there are `NUMBERS` beside.
         kept: How many weights it has; 0 if it has them all.
         reach: How far apart the words of a pair of words are at most.
+        form: It reads the form of texts.
     """
 
     keys: Tensor
@@ -62,12 +64,13 @@ class TextExpert(nn.Module):
         pairs: bool = False,
         kept: int = 0,
         reach: int = 1,
+        form: bool = False,
     ):
         super().__init__()
         columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.pairs, self.kept, self.reach = pairs, kept, reach
-        rows, dense = features * (GROUPS if pairs else 1), vectors + (NUMBERS if pairs else 0)
+        self.pairs, self.kept, self.reach, self.form = pairs, kept, reach, form
+        rows, dense = features * (GROUPS if pairs else 1), vectors + (NUMBERS if pairs else FORM * form)
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
         shape = (kept,) if kept else (rows, columns)
@@ -94,7 +97,8 @@ class TextExpert(nn.Module):
         weights = thinned(model.machine.weights)
         kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept, "reach": model.reach}
+        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept}
+        how |= {"reach": model.reach, "form": model.form}
         expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
@@ -122,7 +126,7 @@ class TextExpert(nn.Module):
         """Words, word pairs and runs of characters that it knows."""
         return len(self.keys)
 
-    def sizes(self) -> dict[str, int]:
+    def sizes(self) -> dict[str, Any]:
         """What `ExpertConfig` is to say of it."""
         characters = self.features - self.words
         return {
@@ -132,6 +136,7 @@ class TextExpert(nn.Module):
             "vectors": self.vectors,
             "kept": self.kept,
             "reach": self.reach,
+            "form": self.form,
         }
 
     def linear_model(self) -> LinearModel:
@@ -147,12 +152,12 @@ class TextExpert(nn.Module):
             }
             columns = len(self.bias)
             dense, scale = np.zeros((0, columns), dtype=np.float32), None
-            if self.vectors or self.pairs:
+            if self.vectors or self.pairs or self.form:
                 dense = self.dense.float().cpu().numpy()
             if self.vectors:
                 scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
             machine = Machine(self._weights(steps), dense, self.bias.float().cpu().numpy())
-            how = (self.classes, self.tokenizer, scale, self.pairs, self.reach)
+            how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form)
             self._model = LinearModel(blocks, machine, *how)
         return self._model
 

@@ -84,7 +84,7 @@ def fit_linear(
             wanted (see `headwise.linear.text_data.Targets`).
         classes: Number of labels, two or more; of label sets one or more; of numbers 1.
         dense: Vectors of the texts, `[texts, size]`.
-        numbers: Further numbers of each, on scales of any kind, `[texts, numbers]`.
+        numbers: Of pairs, further numbers of each, on scales of any kind, `[pairs, numbers]`.
         pairs: They are pairs.
         sample_weight: How much each text counts, `[texts]`.
         class_weight: How much the texts of each label count, `[classes]`; of label sets, the texts with it
@@ -100,10 +100,10 @@ def fit_linear(
     """
     reach = FAR if len(texts) >= LEAST_FAR and not pairs else 1
     reader = BlockReader("words", tokenizer, pairs, max(reach, earlier.model.reach if earlier else 1))
-    data = training_data(
-        texts, targets, classes, dense, numbers, sample_weight, class_weight, reader, max_features, earlier
-    )
     judged = len(texts) - always
+    weights = sample_weight, class_weight
+    how = reader, max_features, earlier, judged
+    data = training_data(texts, targets, classes, dense, numbers, *weights, *how)
     large = len(texts) * classes > MOST_CELLS
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
@@ -124,19 +124,24 @@ def fit_linear(
     factor = np.float32(data.calibration(found, np.arange(judged))[0] if len(parts) > 1 else 1)
     machine = data.fit(settings, np.arange(len(texts)), seed)
     size = data.dense.shape[1] if settings.dense else 0
-    of_numbers = machine.dense[size:] / data.numbers.deviation[:, None]
+    numbers_read = data.numbers_of(settings)
+    of_numbers = machine.dense[size:] / numbers_read.deviation[:, None]
     of_vectors = data.leading @ machine.dense[:size] if settings.dense else machine.dense[:0]
-    bias = np.asarray(machine.bias - data.numbers.center @ of_numbers, dtype=np.float32)
+    bias = np.asarray(machine.bias - numbers_read.center @ of_numbers, dtype=np.float32)
     weights = machine.weights
     if data.start is not None and settings.start:
         begun, loud = data.start.machine, np.float32(settings.start)
         weights, bias = weights + loud * begun.weights, bias + loud * begun.bias
+        of_base, of_form = np.split(begun.dense, [data.dense.shape[1]])
         if settings.dense:
-            of_vectors = of_vectors + (loud / np.float32(settings.dense)) * begun.dense
+            of_vectors = of_vectors + (loud / np.float32(settings.dense)) * of_base
+        if len(of_form):
+            of_numbers = loud * of_form + (of_numbers if len(of_numbers) else 0)
     scaled = Machine(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor)
     blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
-    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach)
+    form = not pairs and len(of_numbers) > 0
+    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach, form)
     cv_score = _score(found, data, np.arange(judged))
     return LinearFit(model, found * factor, settings, cv_score)
 
@@ -206,6 +211,8 @@ class _Comparison:
             best = self.best(best, [replace(best, blocks=blocks) for blocks in alone])
         if self.data.wanted is None and self.data.classes <= MOST_RATIO_CLASSES:
             best = self.best(best, [replace(best, ratios=not best.ratios)])
+        if best.form:
+            best = self.best(best, [replace(best, form=False)])
         if best.dense:
             best = self.best(best, [replace(best, dense=dense) for dense in self.data.lengths[1:]])
         return self.best(best, [replace(best, strength=strength) for strength in self.data.strengths[1:]])

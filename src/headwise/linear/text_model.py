@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
+from headwise.linear.form import form_of
 from headwise.linear.pair_features import GROUPS
 from headwise.linear.solver import Floats, Machine, Rows
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
@@ -44,6 +45,7 @@ class LinearModel:
         scale: Of vectors; None where it reads none.
         pairs: It reads pairs of texts, and numbers that tell how they compare.
         reach: How far apart the words of a pair of words are at most.
+        form: It reads the form of texts (see `headwise.linear.form`), behind vectors.
     """
 
     blocks: Mapping[Block, Vocabulary]
@@ -53,6 +55,7 @@ class LinearModel:
     scale: DenseScale | None = None
     pairs: bool = False
     reach: int = 1
+    form: bool = False
 
     def place(self, block: Block) -> slice:
         """Where the weights of a block stand in the machine."""
@@ -68,6 +71,8 @@ class LinearModel:
             BlockReader(name, self.tokenizer, self.pairs, self.reach).transform(texts, own)
             for name, own in self.blocks.items()
         ]
+        if self.form:
+            numbers = form_of(texts)
         return Rows(beside(parts, len(texts)), self.dense(len(texts), dense, numbers))
 
     def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:

@@ -64,6 +64,7 @@ class ExpertReader(Reader):
                 pairs=self.reads_pairs,
                 kept=own.kept,
                 reach=own.reach,
+                form=own.form,
             )
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 

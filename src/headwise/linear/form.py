@@ -1,0 +1,94 @@
+"""The form of texts, in a few numbers: how long they are, and what words in lower case do not tell.
+
+Scores of essays and lists of bugs go by length, spam and anger by capitals and marks. What a linear model
+makes of them is small beside words, unless it is what counts.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwise.linear.hashing import codes_of, is_blank
+
+FORM = 10
+"""Numbers of a text."""
+WIDTHS = np.array([0.3, *[0.075] * (FORM - 1)])
+"""The deviation of each among training texts, beside words, characters and vectors of length 1."""
+LEAST = np.array([0.5, 0.5, 0.05, 0.05, *[0.5] * 4, 0.05, 0.05])
+"""What the numbers of texts are taken to differ by at least: texts to come may differ more than those of
+training."""
+
+_LETTER, _CAPITAL, _DIGIT = 1, 2, 4
+_KNOWN = 0x3000  # characters that are looked up; most of those beyond are letters without capitals
+_LINE, _CALL, _QUESTION = 10, 33, 63
+
+
+def form_of(texts: Sequence[str]) -> NDArray[np.float32]:
+    """The form of texts, `[texts, FORM]`: the logarithm of the number of letters and digits; of words to
+    these; the share of capitals among letters, and of digits; the logarithm of other marks to words, of
+    exclamation marks, question marks and line ends; and the shares of words that begin with a capital and
+    that are all capitals. Words are what white space separates; logarithms are of one more."""
+    return _form(*codes_of(texts), _kinds())
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """What characters are."""
+    found = np.zeros(_KNOWN, dtype=np.uint8)
+    for code in range(_KNOWN):
+        own = chr(code)
+        found[code] = _LETTER * own.isalpha() + _CAPITAL * own.isupper() + _DIGIT * own.isdigit()
+    return found
+
+
+@njit(inline="always")
+def _beyond(code):
+    """Whether a character that is not looked up is a letter."""
+    return 0x3040 <= code < 0xE000 or 0xF900 <= code < 0xFE00 or 0x20000 <= code < 0x40000
+
+
+@njit(nogil=True, cache=True)
+def _form(codes, ends, kinds):
+    found = np.zeros((len(ends) - 1, FORM), dtype=np.float32)
+    for text in range(len(ends) - 1):
+        words = letters = capitals = digits = marks = calls = questions = lines = 0
+        begun = shouted = length = spelled = loud = 0
+        for position in range(ends[text], ends[text + 1] + 1):
+            code = codes[position] if position < ends[text + 1] else np.uint32(32)
+            if is_blank(code):
+                lines += code == _LINE and position < ends[text + 1]
+                words += length > 0
+                shouted += loud > 1 and loud == spelled
+                length = spelled = loud = 0
+                continue
+            kind = kinds[code] if code < len(kinds) else np.uint8(_LETTER if _beyond(code) else 0)
+            if kind & _CAPITAL:
+                capitals += 1
+                begun += length == 0
+                loud += 1
+            length += 1
+            if kind & _LETTER:
+                letters += 1
+                spelled += 1
+            elif kind & _DIGIT:
+                digits += 1
+            else:
+                marks += 1
+                calls += code == _CALL
+                questions += code == _QUESTION
+        written = letters + digits
+        own = found[text]
+        own[0] = np.log1p(written)
+        own[1] = np.log1p(words) - np.log1p(written)
+        own[2] = capitals / max(letters, 1)
+        own[3] = digits / max(written, 1)
+        own[4] = np.log1p(marks) - np.log1p(words)
+        own[5] = np.log1p(calls)
+        own[6] = np.log1p(questions)
+        own[7] = np.log1p(lines)
+        own[8] = begun / max(words, 1)
+        own[9] = shouted / max(words, 1)
+    return found

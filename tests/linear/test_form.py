@@ -1,0 +1,120 @@
+"""The form of texts, against a plain count of the same."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.linear.earlier import Earlier
+from headwise.linear.form import FORM, form_of
+from headwise.linear.text_data import LinearSettings, Numbers
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import fit_linear
+
+TEXTS = ["Hello WORLD! 42\nok?", "", "日本語のテキスト", "ÉCOLE U.S. a 😀", "...!!!", "\n\n", "a" * 1000]
+
+
+def counted(text: str) -> list[float]:
+    words = text.split()
+    letters = [c for c in text if c.isalpha()]
+    written = [c for c in text if c.isalpha() or c.isdigit()]
+    marks = [c for c in text if not (c.isalpha() or c.isdigit() or c.isspace())]
+    begun = sum(word[0].isupper() for word in words)
+    shouted = 0
+    for word in words:
+        own = [c for c in word if c.isalpha()]
+        shouted += len(own) > 1 and all(c.isupper() for c in own)
+    log = math.log1p
+    return [
+        log(len(written)),
+        log(len(words)) - log(len(written)),
+        sum(c.isupper() for c in text) / max(len(letters), 1),
+        sum(c.isdigit() and not c.isalpha() for c in text) / max(len(written), 1),
+        log(len(marks)) - log(len(words)),
+        log(text.count("!")),
+        log(text.count("?")),
+        log(text.count("\n")),
+        begun / max(len(words), 1),
+        shouted / max(len(words), 1),
+    ]
+
+
+def test_form_is_what_is_counted():
+    found = form_of(TEXTS)
+    assert found.shape == (len(TEXTS), FORM)
+    np.testing.assert_allclose(found, [counted(text) for text in TEXTS], atol=1e-5)
+    assert form_of([]).shape == (0, FORM)
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=0x24F), max_size=40), max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_form_of_any_text(texts):
+    np.testing.assert_allclose(
+        form_of(texts), np.reshape([counted(own) for own in texts], (-1, FORM)), atol=1e-5
+    )
+
+
+def of_length(texts: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
+    random = np.random.default_rng(seed)
+    sizes = random.integers(3, 60, texts)
+    words = np.array(["ape", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"])
+    return [" ".join(random.choice(words, size)) for size in sizes], np.log(sizes)
+
+
+def test_numbers_that_go_by_length_are_learnt():
+    texts, lengths = of_length(300)
+    wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
+    found = fit_linear(texts, wanted, 1)
+    assert found.settings.form
+    assert found.model.form
+    assert found.cv_score > 0.9
+    plain = fit_linear(texts, wanted, 1, settings=LinearSettings(ratios=False))
+    assert plain.cv_score < found.cv_score - 0.1
+    others, theirs = of_length(100, 1)
+    said = found.model.scores(others)[:, 0]
+    assert np.corrcoef(said, theirs)[0, 1] > 0.95
+    expert = TextExpert.of(found.model)
+    np.testing.assert_allclose(expert(others)[:, 0], said, atol=0.02)
+    again = TextExpert(expert.features, expert.words, 0, 1, "penn", form=True)
+    again.load_state_dict(expert.state_dict())
+    np.testing.assert_array_equal(again(others), expert(others))
+
+
+def test_labels_that_go_by_capitals_are_learnt():
+    texts, _ = of_length(200)
+    targets = np.arange(200) % 2
+    loud = [text.upper() if label else text for text, label in zip(texts, targets, strict=True)]
+    found = fit_linear(loud, targets, 2)
+    assert found.cv_score > 0.95
+    assert fit_linear(loud, targets, 2, settings=LinearSettings()).cv_score < 0.8
+
+
+def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
+    texts, lengths = of_length(300)
+    wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
+    first = fit_linear(texts, wanted, 1).model
+    few, theirs = of_length(12, 2)
+    near = ((theirs - lengths.mean()) / lengths.std()).astype(np.float32)
+    found = fit_linear(few, near, 1, earlier=Earlier(first, (0,)))
+    others, far = of_length(100, 1)
+    assert found.model.form
+    assert np.corrcoef(found.model.scores(others)[:, 0], far)[0, 1] > 0.95
+
+
+def test_texts_that_are_not_judged_and_rare_forms_do_not_decide():
+    numbers = np.zeros((5, 2))
+    numbers[:, 0] = [0.0, 0.01, 0.02, 0.01, 9.0]
+    found = Numbers.of(numbers, 1.0, 0.5, judged=4)
+    assert found.values[4].tolist() == [0, 0]
+    assert np.abs(found.values).max() < 0.05  # they hardly differ, whatever is to come
+    assert found.values[:, 1].tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_the_form_is_read_where_the_settings_say_so(form):
+    texts, _ = of_length(60)
+    found = fit_linear(texts, np.arange(60) % 3, 3, settings=LinearSettings(form=form))
+    assert found.model.form == form
+    assert len(found.model.machine.dense) == FORM * form
