@@ -28,6 +28,7 @@ from headwise.attention.lane_rows import expect_rows, lanes_to_rows, rows_to_lan
 from headwise.attention.online_softmax import LOWEST, TILE, logit_gradients, row_products, softmax, weigh
 from headwise.attention.products import products
 from headwise.attention.simd import between, counting, lanes, larger, load, splat, store
+from headwise.kernel import kernel
 
 __all__ = ["SIGNATURES", "backward", "forward", "workspace"]
 
@@ -78,7 +79,7 @@ def _signature(dtype, tensors):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def forward(q, k, v, out, stats, steps, items, slopes, size, value_size, total, work):
     """Attention of all `items`: writes `out` and, for each head and row, `stats` `[2, heads, total]` (the
     maximum of its logits and 1 / the sum of its weights relative to that; both 0 of a row without keys)."""
@@ -136,7 +137,7 @@ def forward(q, k, v, out, stats, steps, items, slopes, size, value_size, total, 
             lanes_to_rows(sums, width, rows, value_size, 1.0, out, out_at + place * steps[3, 0], steps[3])
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def backward(q, k, v, out, grad, dq, dk, dv, stats, steps, items, slopes, size, value_size, total, work):
     """Gradients of all `items`: `grad` is that of `out`; writes `dq`, `dk` and `dv`."""
     n = lanes(q)

@@ -14,7 +14,7 @@ of one or two vectors: the most that `products` takes. Every row of a gradient h
 # pyright: reportCallIssue=false
 
 import numpy as np
-from numba import float32, float64, int16, int32, int64, njit, void
+from numba import float32, float64, int16, int32, int64, void
 
 from headwise.attention.edge_rows import (
     add_row,
@@ -34,6 +34,7 @@ from headwise.attention.products import products
 from headwise.attention.simd import lanes, load, store
 from headwise.attention.tree_kernels import tree_backward, tree_forward
 from headwise.attention.vectors import BYTES
+from headwise.kernel import kernel
 
 __all__ = ["SIGNATURES", "backward", "forward", "lanes_of", "tree_backward", "tree_forward"]
 
@@ -43,7 +44,7 @@ def lanes_of(itemsize: int) -> int:
     return BYTES // itemsize
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job, work):
     """Attention of the tiles `job[1]` to `job[2]` in the head `job[0]`: writes `out` and `stats`
     `[2, heads, rows]` (the maximum of each row's logits, and 1 / the sum of its weights).
@@ -102,7 +103,7 @@ def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job
         lanes_to_rows(sums, width, count, size, 1.0, out, out_at, steps[3])
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def backward(
     q, k, v, table, out, grad, dq, dk, dv, dtable, stats, steps, tiles, keys, labels, numbers, job, work
 ):

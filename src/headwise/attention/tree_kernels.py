@@ -18,6 +18,7 @@ from headwise.attention.lanes import highest, kept, total
 from headwise.attention.online_softmax import LOWEST, row_products
 from headwise.attention.products import products
 from headwise.attention.simd import between, counting, exp, lanes, load, splat, store
+from headwise.kernel import kernel
 
 
 @njit
@@ -55,7 +56,7 @@ def _hide(tile, r, begin, end):
     return between(low, counting(tile), high, load(tile, r * n), splat(tile, -np.inf))
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def tree_forward(q, k, v, out, stats, steps, blocks, firsts, numbers, job, work):
     """Attention of the spans over the blocks `job[1]` to `job[2]` in the head `job[0]`; blocks of a text
     stand together.
@@ -125,7 +126,7 @@ def tree_forward(q, k, v, out, stats, steps, blocks, firsts, numbers, job, work)
                     out[at + c * steps[3, 2]] = sums[here] * inverse
 
 
-@njit(nogil=True, cache=True)
+@kernel(required=True)
 def tree_backward(q, k, v, out, grad, dq, dk, dv, stats, steps, blocks, firsts, numbers, job, work):
     """Gradients of `tree_forward`: writes `dq`, `dk` and `dv`."""
     size, padded, panel, _, spans_in_all, seed, threshold = numbers

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwise.kernel import kernel
 from headwise.linear.hashing import codes_of, is_blank
 
 FORM = 10
@@ -50,7 +51,7 @@ def _beyond(code):
     return 0x3040 <= code < 0xE000 or 0xF900 <= code < 0xFE00 or 0x20000 <= code < 0x40000
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _form(codes, ends, kinds):
     found = np.zeros((len(ends) - 1, FORM), dtype=np.float32)
     for text in range(len(ends) - 1):

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from headwise.kernel import kernel
+
 Codes = NDArray[np.uint32]
 Ends = NDArray[np.int64]
 
@@ -41,7 +43,7 @@ def _mix(number: Any) -> Any:
     return number ^ (number >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.uint32], Ends]:
     """A number for each word, and for each pair that it makes with the word before, with the one before
     that, and so on. Whether the words of a pair are neighbours counts, how far apart others are does not.
@@ -101,7 +103,7 @@ def is_blank(code: Any) -> bool:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[NDArray[np.uint32], Ends]:
     """A number for each run of `least` to `most` characters inside a word with a blank on either side.
 
@@ -152,7 +154,7 @@ def slot_of(key: Any, slots: NDArray[np.uint64]) -> Any:
     return np.int64(place)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
     """An open table of keys, each with its place in the list; `capacity` is a power of two, larger than the
     number of keys."""
@@ -168,7 +170,7 @@ def roomy_table_of(keys: NDArray[np.uint32]) -> NDArray[np.uint64]:
     return table_of(keys, 1 << max(4 * len(keys) - 1, 1).bit_length())
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_known(
     hashes: NDArray[np.uint32], bounds: Ends, slots: NDArray[np.uint64], size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ends]:
@@ -199,7 +201,7 @@ def count_known(
     return features[:place], counts[:place], ends
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_keys(
     hashes: NDArray[np.uint32], start: int, slots: NDArray[np.uint64], keys: NDArray[np.uint32], known: int
 ) -> tuple[int, int]:
@@ -221,7 +223,7 @@ def add_keys(
     return len(hashes), known
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def keep_features(
     features: NDArray[np.int32], counts: NDArray[np.int32], ends: Ends, new: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ends]:
@@ -238,7 +240,7 @@ def keep_features(
     return features[:place], counts[:place], bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def weigh(
     features: NDArray[np.int32], counts: NDArray[np.int32], ends: Ends, idf: NDArray[np.float32]
 ) -> NDArray[np.float32]:

@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
+
+from headwise.kernel import kernel
 
 Floats = NDArray[np.float32]
 
@@ -87,7 +88,7 @@ def matched(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     return vectors, numbers
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats, numbers: Floats) -> None:
     """`matched`, from the sums of both texts' words and from the words that are matched."""
     size = len(u)
@@ -113,7 +114,7 @@ def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats,
         _to_length_one(vectors[part * size : (part + 1) * size])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def _leave(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: Floats) -> None:
     """What is left of a text, and its three numbers."""
     whole = matched = most = heaviest = np.float32(0)
@@ -130,12 +131,12 @@ def _leave(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: F
     numbers[2] = most / max(heaviest, np.float32(1e-6))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _lengths(rows: Floats) -> Floats:
     return np.sqrt((rows * rows).sum(axis=1))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _to_length_one(vector: Floats) -> None:
     vector /= max(np.sqrt((vector * vector).sum()), np.float32(1e-6))
 

@@ -22,9 +22,10 @@ weights stay small where that was right.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from headwise.kernel import kernel
 
 Floats = NDArray[np.float32]
 
@@ -148,7 +149,7 @@ def solve(
     return Machine(weights, dense, bias)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def _turn(
     order: NDArray[np.int64],
     indptr: NDArray[np.int64],

@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from headwise.data.sentence import Tagged
+from headwise.kernel import kernel
 from headwise.linear.hashing import Ends, roomy_table_of
 from headwise.linear.tag_features import features_of, look_up
 from headwise.scores.schemes import Scheme, convert
@@ -120,7 +121,7 @@ def fit_crf(
     return tagger
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
     found = np.zeros((rows.shape[0], weights.shape[1]), dtype=np.float32)
     for word in range(rows.shape[0]):
@@ -132,7 +133,7 @@ def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _viterbi(emissions: Floats, ends: Ends, transitions: Floats) -> NDArray[np.int32]:
     tags = emissions.shape[1]
     found = np.zeros(emissions.shape[0], dtype=np.int32)
@@ -210,7 +211,7 @@ def _exponents(emissions: Floats) -> Floats:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _marginals(emissions: Floats, ends: Ends, transitions: Floats) -> Floats:
     found = np.zeros_like(emissions)
     total = np.zeros_like(transitions)
@@ -226,7 +227,7 @@ def _marginals(emissions: Floats, ends: Ends, transitions: Floats) -> Floats:
     return found
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@kernel(fastmath={"contract", "nsz"})
 def _turn(
     order: NDArray[np.int64],
     rows: NDArray[np.int32],

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from headwise.kernel import kernel
 from headwise.linear.hashing import Ends, slot_of
 
 ATTRIBUTES = (
@@ -75,7 +75,7 @@ def features_of(sentences: Sequence[Sequence[str]]) -> tuple[NDArray[np.uint32],
     return _combine(np.array(numbers, dtype=np.int64), ends, table, _RECIPE), ends
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _combine(
     words: NDArray[np.int64], ends: Ends, table: NDArray[np.uint32], recipe: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
@@ -97,7 +97,7 @@ def _combine(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def look_up(features: NDArray[np.uint32], slots: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The place of each feature in a table of known ones, -1 for unknown ones: `[words, features]`."""
     found = np.empty(features.shape, dtype=np.int32)

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from headwise.kernel import kernel
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def train_passages(
     flat, starts, order, vectors, outputs, keep, table, width, negatives, rate, last_rate, state
 ):  # pragma: no cover
