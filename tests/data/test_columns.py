@@ -80,3 +80,14 @@ def test_texts_are_not_their_own_labels():
     with pytest.raises(ConfigError, match="--text-column and --label-column name the same column"):
         choose({"a": LONG, "b": list("xyxy")}, text_column="a", label_column="1")
     assert choose({"a": LONG, "b": list("xyxy")}, labelled=False, text_column="a", label_column="a")
+
+
+def test_a_short_column_of_words_that_is_not_used_is_told():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    texts, labels = [f"what it is {n}" for n in range(26)], ["ab"[n % 2] for n in range(26)]
+    words = [letter + "xyz" for letter in letters]
+    columns, notes = choose({"word": words, "definition": texts, "label": labels})
+    assert columns == Columns("definition", "label")
+    assert "not used: 'word'" in notes[1]
+    assert "--task pair --first-column 'word' --second-column 'definition'" in notes[1]
+    assert len(choose({"side": labels, "definition": texts, "label": labels})[1]) == 1

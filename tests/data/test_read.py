@@ -5,13 +5,14 @@ import itertools
 import json
 import sys
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data import Example, ReadOptions, read_examples, read_rows
-from headwise.data.answers import check_known
+from headwise.data.answers import LABEL, check_known
 from headwise.data.columns import Columns
 from headwise.data.errors import DataError
 from headwise.data.options import SoftOptions
@@ -259,3 +260,15 @@ def test_a_field_that_is_missing_is_an_empty_label_too(write):
     with pytest.raises(DataError, match=r"f.jsonl:2: no field 'label'.*--empty-labels skip leaves"):
         read_examples(path, SoftOptions())
     assert [own.text for own in read_examples(path, SoftOptions(empty_labels="skip")).items] == ["a"]
+
+
+def test_whole_numbers_as_labels_are_told(write):
+    rows = [f"text {n},{n % 6 + 1}" for n in range(30)]
+    data = read_examples(write("f.csv", "\n".join(["text,stars", *rows, ""])))
+    (note,) = LABEL.tell(data.items, list(data.labels))
+    assert "whole numbers, 1 to 6, read as classes; --task regress" in note
+    assert LABEL.tell([], ["0", "1", "2"]) == LABEL.tell([], ["10", "2000", "30", "4"]) == ()
+    assert LABEL.tell([], ["1", "2", "3", "4", "none"]) == LABEL.tell([], []) == ()
+    (other := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
+    with pytest.raises(DataError, match="--task regress"):
+        LABEL.check_other(data, read_examples(str(other)))

@@ -91,6 +91,10 @@ class Answer:
         return item.label
 
 
+_SCALE = 4
+"""Labels that are whole numbers from which on they may be meant as numbers."""
+
+
 def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> HeadwiseError:
     """HW406: a file that no model can be trained on."""
     return HeadwiseError(
@@ -128,6 +132,13 @@ class Label(Answer):
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         check_known(train.labels, other, train.path)
         return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        found = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
+        if len(found) < max(len(labels), _SCALE) or found[-1] - found[0] >= 2 * len(found):
+            return ()
+        told = f"labels are whole numbers, {found[0]} to {found[-1]}, read as classes"
+        return (f"{told}; --task regress (of pairs pair-score) takes numbers",)
 
 
 class LabelSet(Answer):
@@ -253,12 +264,17 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
         f"the label {label!r} does not occur in {where}"
         + (f" (nor do those of {others:,} more)" if others else ""),
         expected=f"one of {first_few}",
-        advice=f"did you mean {close[0]!r}?"
-        if close
-        else "leave it out, or train on texts with this label",
+        advice=_advice(label, close),
         path=data.path,
         line=first.line,
     )
+
+
+def _advice(label: str, close: Sequence[str]) -> str:
+    """What to do about a label that is not known."""
+    if label.isdecimal():
+        return "leave it out, or, where labels are meant as numbers, --task regress (of pairs pair-score)"
+    return f"did you mean {close[0]!r}?" if close else "leave it out, or train on texts with this label"
 
 
 LABEL, LABEL_SET, NUMBER, TAGS, NEXT_SYMBOL = Label(), LabelSet(), Number(), Tags(), NextSymbol()

@@ -21,6 +21,9 @@ class Columns:
     label: str | None = None
 
 
+_MANY = 20  # cells from which on a column of single words is told from one of a few values
+
+
 @dataclass(frozen=True)
 class Column:
     """What stands in a column of the first records."""
@@ -42,6 +45,13 @@ class Column:
     @property
     def distinct(self) -> int:
         return len(set(self.values))
+
+    @property
+    def worded(self) -> bool:
+        """Words of letters, most of them in no other cell."""
+        plain = [value for value in self.values if value.replace(" ", "").replace("-", "").isalpha()]
+        many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
+        return self.strings and many and 10 * len(plain) >= 9 * len(self.values)
 
     @property
     def categorical(self) -> bool:
@@ -104,9 +114,13 @@ def choose_columns(
     if guessed:
         note = f"columns guessed: {', '.join(guessed)}"
         source.notes.append(note + " - override with --text-column/--label-column")
-    unused = [c.name for c in columns if c not in (text, label) and c.strings and c.words >= 3]
-    if unused:
-        source.notes.append(f"columns of text that are not used: {', '.join(map(repr, unused))}")
+    others = [column for column in columns if column not in (text, label)]
+    if unused := [own.name for own in others if (own.strings and own.words >= 3) or own.worded]:
+        note = f"columns of text that are not used: {', '.join(map(repr, unused))}"
+        if len(unused) == 1 and guessed and label is not None:
+            flags = f"--first-column {unused[0]!r} --second-column {text.name!r}"
+            note += f" (texts and what they are compared with: --task pair {flags})"
+        source.notes.append(note)
     return Columns(text.name, label.name if label else None)
 
 
