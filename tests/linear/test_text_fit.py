@@ -126,7 +126,7 @@ def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_WORK", 1.0)
     texts, targets = corpus(3)
     found = fit_linear(texts, targets, 3)
-    assert found.settings == LinearSettings(form=True)
+    assert found.settings == LinearSettings()
     assert found.cv_score > 0.9
 
 

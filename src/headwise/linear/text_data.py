@@ -156,8 +156,7 @@ class TrainingData:
         ratios = self.wanted is None and self.classes <= MOST_RATIO_CLASSES
         dense = self.lengths[0] if self.dense.shape[1] else 0.0
         start = STARTS[0] if self.start is not None else 0.0
-        form = not self.reader.pairs
-        return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start, form)
+        return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
 
     def widened(self, name: Block, texts: Sequence[Any]) -> "TrainingData | None":
         """With one block alone, which may have the features of two; None where there are no more."""

@@ -24,6 +24,9 @@ from headwise.linear.text_model import DenseScale, LinearModel
 FAR, LEAST_FAR = 3, 1_000
 """How far apart the words of a pair of words are at most, and how many texts it takes to learn from others
 than neighbours."""
+_WORTH = 0.01
+"""By which share of the loss the form of texts must help to be read: of few texts it often seems to, a
+little, and tells nothing."""
 MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
 MOST_PAIRS_CROSSED = 1_000
@@ -211,8 +214,9 @@ class _Comparison:
             best = self.best(best, [replace(best, blocks=blocks) for blocks in alone])
         if self.data.wanted is None and self.data.classes <= MOST_RATIO_CLASSES:
             best = self.best(best, [replace(best, ratios=not best.ratios)])
-        if best.form:
-            best = self.best(best, [replace(best, form=False)])
+        if not self.data.reader.pairs:
+            formed = replace(best, form=True)
+            best = formed if self.loss(formed) < (1 - _WORTH) * self.loss(best) else best
         if best.dense:
             best = self.best(best, [replace(best, dense=dense) for dense in self.data.lengths[1:]])
         return self.best(best, [replace(best, strength=strength) for strength in self.data.strengths[1:]])
