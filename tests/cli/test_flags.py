@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from cyclopts import App
 
+from headwise.cli import main
 from headwise.cli.flags import flags, given
 from headwise.cli.settings import known
 
@@ -221,3 +222,24 @@ def test_every_flag_of_a_training_says_what_it_is_for():
     for section, described in known()["sections"].items():
         for flag in described:
             assert re.match(r"\w", flag["help"]), f"{section}.{flag['name']}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "x.csv", "--epochs", "1.5"],
+        ["train", "x.csv", "--encoder.layers", "2.5"],
+        ["bench", "--encoder", "transformer", "--lengths", "8", "8.5"],
+        ["bench", "--encoder", "transformer", "--rounds", "1.5"],
+        ["suggest", "m", "x.csv", "-n", "2.7"],
+        ["tune", "x.csv", "--seeds", "1.5"],
+        ["curve", "x.csv", "--more", "1.5"],
+        ["priors", "--search", "x.csv", "--seeds", "1.5"],
+        ["pretrain", "x.txt", "--output", "o", "--epochs", "1.5"],
+        ["sample", "m", "--length", "1.5"],
+        ["probe", "m", "x.csv", "--most", "1.5"],
+    ],
+)
+def test_fractions_are_no_whole_numbers(words, capsys):
+    assert main(words) == 2
+    assert "is no whole number" in " ".join(capsys.readouterr().err.split())

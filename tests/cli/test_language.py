@@ -191,3 +191,16 @@ def test_a_file_without_labels_hints_at_the_task(folder, capsys, tmp_path):
     code, _, err = run(capsys, "train", folder / "text.txt", "-o", tmp_path / "m")
     assert code == 2
     assert "plain text is for train --task language-model" in " ".join(err.split())
+
+
+def test_any_bytes_are_gone_on_with_and_only_text_by_others(folder, tmp_path, capsys):
+    (tmp_path / "any.dat").write_bytes(bytes(range(256)) * 40)
+    flags = ("--task", "language-model", "--language.unit", "bytes", *SMALL)
+    assert run(capsys, "train", tmp_path / "any.dat", "-o", tmp_path / "m", *flags)[0] == 0
+    code, _, err = run(capsys, "sample", tmp_path / "m", "--prompt", "\udcff", "--length", "3")
+    assert code == 0, err
+    code, _, err = run(capsys, "sample", folder / "plain", "--prompt", "\udcff", "--length", "3")
+    assert code == 2
+    assert "HW280" in err
+    cold = ("--temperature", "1e-320", "--length", "3")
+    assert run(capsys, "sample", folder / "plain", *cold)[0] == 0

@@ -106,3 +106,12 @@ def test_too_few_texts_are_told(run, tmp_path):
     code, _, err = run("noise", "few.csv")
     assert code == 2
     assert "20 or more texts" in err
+
+
+def test_the_list_is_a_table_with_commas(run, tmp_path):
+    write(tmp_path / "data.csv")
+    for name in ("n.tsv", "n.jsonl", "n.csv.gz"):
+        code, _, err = run("noise", "data.csv", "--output", name)
+        assert code == 2
+        assert "name it .csv" in err
+    assert run("noise", "data.csv", "--show", "-3")[0] == 2

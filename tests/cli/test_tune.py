@@ -4,6 +4,8 @@ import json
 import tomllib
 
 from headwise.recipe import build_recipe
+from headwise.store.lock import locked
+from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.trials import Runs
 
 
@@ -47,3 +49,22 @@ def test_few_items_choose_nothing(run, tmp_path):
     code, _, err = run("tune", str(file))
     assert code == 2
     assert "10 texts; expected 20 or more to choose settings by" in " ".join(err.split())
+
+
+def test_one_search_at_a_time_writes_to_a_folder(run, tmp_path):
+    file, folder = tmp_path / "texts.csv", tmp_path / "found"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
+    with locked(folder):
+        code, _, err = run("tune", str(file), "--output", str(folder))
+    assert code == 2
+    assert "HW408" in err
+
+
+def test_a_signal_is_told_by_the_exit_code(run, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise TrainingInterrupted("stopped", 15)
+
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
+    monkeypatch.setattr("headwise.verbs.tune.tune_file", stopped)
+    assert run("tune", str(file), "--output", str(tmp_path / "found"))[0] == 143

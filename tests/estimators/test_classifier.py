@@ -5,6 +5,7 @@ import random
 import signal
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -271,3 +272,49 @@ def test_it_is_fitted_where_gradients_are_switched_off(off):
         own = tiny(recipe=BASED).fit(X, Y)
     again = tiny(recipe=BASED).fit(X, Y)
     assert (own.predict_proba(X[:3]) == again.predict_proba(X[:3])).all()
+
+
+def test_fits_in_threads_are_those_of_one():
+    alone = tiny(random_state=0).fit(X, Y).predict_proba(X)
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(lambda _: tiny(random_state=0).fit(X, Y).predict_proba(X), range(4)):
+            np.testing.assert_array_equal(found, alone)
+
+
+@pytest.mark.parametrize("dev", [X, (X,), "ab", (X, Y, Y), 5])
+def test_dev_is_a_pair(dev):
+    with pytest.raises(TypeError, match="dev is not a pair"):
+        tiny().fit(X, Y, dev=dev)
+
+
+class Nullable:
+    """As much of a pandas Series of a type of its own as is used."""
+
+    dtype = "Int64"
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype or object)
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)
+
+    def tolist(self):
+        return list(self.values)
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_types_of_pandas(labels, tmp_path):
+    fitted = tiny().fit(X, Nullable([labels[label == "good"] for label in Y]))
+    fitted.save(tmp_path / "m")
+    for own in (fitted, TextClassifier.load(tmp_path / "m")):
+        assert own.classes_.tolist() == labels
+        assert set(own.predict(X).tolist()) <= set(labels)
+        assert type(own.predict(X).tolist()[0]) is type(labels[0])
+    with pytest.raises(ValueError, match=r"y\[3\] is None"):
+        tiny().fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))

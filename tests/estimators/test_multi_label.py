@@ -106,3 +106,19 @@ def test_columns_with_names(tiny, tmp_path):
     np.testing.assert_array_equal(again.predict(X), one.predict(X))
     plain = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, range(3)))
     assert plain.classes_.tolist() == [0, 1, 2]
+
+
+def test_a_matrix_has_a_column_for_each_label(tiny):
+    X, sets = data(120)
+    y = MultiLabelBinarizer(classes=NAMES).fit_transform(sets)
+    for width in (1, 2, 5):
+        wrong = np.ones((len(X), width), dtype=int)
+        with pytest.raises(ValueError, match=f"y has {width} columns; expected 3"):
+            MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, y, dev=(X, wrong))
+    fitted = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, y)
+    with pytest.raises(ValueError, match="y has 2 columns; expected 3"):
+        fitted.score(X, y[:, :2])
+    named = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, NAMES))
+    assert named.score(X, Frame(y[:, ::-1], NAMES[::-1])) == named.score(X, sets)
+    with pytest.raises(ValueError, match=r"unknown labels, \['fog'\]"):
+        named.score(X, Frame(y, ["rain", "sun", "fog"]))

@@ -215,3 +215,9 @@ def test_tokenised_reviews_stay_as_they_are():
 )
 def test_words_are_counted_by_spaces_and_chinese_by_characters(text: str, count: int):
     assert count_words(text) == count
+
+
+def test_accents_are_composed_in_words_that_are_words():
+    assert plain_spelling("caf" + "e\u0301") == "café"
+    long = "a" + "\u0301\u0323" * 5_000  # in time that grows with the square
+    assert plain_spelling(long) == long

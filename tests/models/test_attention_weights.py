@@ -1,7 +1,9 @@
 """attention_weights: the words of texts of all tasks on what the heads look at."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -125,3 +127,20 @@ def test_what_cannot_be_shown():
 def test_what_is_no_text(given):
     with pytest.raises(ConfigError, match="expected a text, got"):
         attention_weights(Model(config(), VOCABULARY, ["x", "y"]), given)
+
+
+def test_threads_share_a_model_and_not_what_they_see():
+    model = Model(config(), VOCABULARY, ["x", "y"]).eval()
+    texts = ["the cat saw a dog", "a dog", "the the cat cat", "saw"]
+    alone = [attention_weights(model, text) for text in texts]
+    said = model.predict_proba(texts)
+
+    def look(number: int) -> bool:
+        found = attention_weights(model, texts[number % 4])
+        pairs = zip(found, alone[number % 4], strict=True)
+        same = [torch.equal(own.weights, other.weights) for own, other in pairs]
+        return all(same) and np.array_equal(model.predict_proba(texts), said)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(look, range(60)))
+    assert not any(module._forward_hooks for module in model.modules())

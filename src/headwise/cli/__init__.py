@@ -1,6 +1,7 @@
 """The `headwise` command. Every subcommand is imported when it is called, and torch not before that."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -130,8 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         fail("[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words")
         return USAGE
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as error:  # or a termination signal, see `headwise.train.stop`
+        return 128 + getattr(error.__cause__, "signal", signal.SIGINT)
     except SystemError as error:
         if not isinstance(error.__cause__, KeyboardInterrupt):  # which came while compiled code was running
             raise

@@ -15,6 +15,20 @@ def _path(type_: object, tokens: Sequence[Token]) -> Path:
     return Path(value)
 
 
+def whole(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
+    """Whole numbers; what has a fraction is not rounded."""
+    found = []
+    for token in tokens:
+        try:
+            found.append(int(token.value))
+        except ValueError:
+            raise ValueError(f"{token.value!r} is no whole number") from None
+    return tuple(found) if "tuple" in str(type_) else found[0]
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
+"""A whole number."""
+
 FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
 """A file to read; an argument that looks like an option is refused."""
 

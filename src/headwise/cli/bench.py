@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Switch
+from headwise.cli.arguments import Switch, Whole, whole
 from headwise.cli.flags import given, holder
 from headwise.cli.settings import flags_of, known
 
@@ -23,11 +23,12 @@ def bench(
         str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(known()['encoders'])}.")
     ] = None,
     lengths: Annotated[
-        tuple[int, ...], Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
+        tuple[int, ...],
+        Parameter(negative_iterable=(), consume_multiple=True, show_default=False, converter=whole),
     ] = (128, 512),
-    batch: int = 32,
-    rounds: int = 5,
-    threads: int = 0,
+    batch: Whole = 32,
+    rounds: Whole = 5,
+    threads: Whole = 0,
     explain: Switch = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     settings: EncoderFlags = None,

@@ -13,6 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_LOSES = ("strict", "surrogateescape")
+"""How streams treat letters that their encoding has not, where that is an error."""
+
 
 def output() -> Console:
     """The console of results, on standard output; nothing in them is taken for markup."""
@@ -33,7 +36,7 @@ def make_streams_safe() -> None:
             if name == "stdout":
                 warn("standard output is closed: what is printed there is lost")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in _LOSES:
             stream.reconfigure(errors="backslashreplace")
 
 

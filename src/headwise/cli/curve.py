@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import FileArgument, Switch
+from headwise.cli.arguments import FileArgument, Switch, Whole, whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture
@@ -22,9 +22,9 @@ def curve(
     *,
     task: str | None = None,
     more: Annotated[
-        tuple[int, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
+        tuple[int, ...], Parameter(negative=(), consume_multiple=True, show_default=False, converter=whole)
     ] = (),
-    seeds: int = 5,
+    seeds: Whole = 5,
     whole: Switch = False,
     base: str = "auto",
     svg: Path | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.cli.arguments import FileArgument, Switch
+from headwise.cli.arguments import FileArgument, Switch, Whole
 from headwise.cli.console import excerpt, output, print_json, visible
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -30,7 +30,7 @@ def evaluate(
     /,
     *,
     json: Switch = False,
-    errors: int = 0,
+    errors: Whole = 0,
     unsure: str | None = None,
     heads: Path | None = None,
     pipeline: str | None = None,

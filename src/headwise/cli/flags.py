@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from cyclopts import Group, Parameter
 from docstring_parser import parse_from_object
 
+from headwise.cli.arguments import whole
+
 
 def flags(
     name: str,
@@ -103,6 +105,7 @@ def holder(
             negative_iterable=(),
             consume_multiple=True,
             show=flag.name not in hidden,
+            converter=whole if flag.kind in (int, int | None) else None,
         )
         made.append((flag.name, Annotated[flag.kind | None, shown], field(default=None)))
     kind = make_dataclass(name, made, frozen=True)

@@ -7,12 +7,13 @@ import csv
 import io
 from dataclasses import asdict, astuple
 
-from headwise.cli.arguments import FileArgument, Output, Switch
+from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import columns, excerpt, note, percent, print_json, visible
 from headwise.cli.console import output as console
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
+from headwise.errors import ConfigError
 
 _EXCERPT = 70  # characters shown of a text
 _COLUMNS = (
@@ -32,7 +33,7 @@ def noise(
     *,
     output: Output = None,
     overwrite: Switch = False,
-    show: int = 20,
+    show: Whole = 20,
     json: Switch = False,
     base: str = "auto",
     read: section_flags("data") = None,
@@ -58,7 +59,11 @@ def noise(
     from headwise.verbs.predict import check_output_file
     from headwise.verbs.tag_noise import TagSuspect
 
+    if show < 0:
+        raise ConfigError(f"--show {show}; expected 0 or more")
     if output is not None:
+        if output.suffix.lower() not in ("", ".csv"):
+            raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
     found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
     tagged = any(isinstance(own, TagSuspect) for own in found)

@@ -6,7 +6,7 @@
 import shlex
 from pathlib import Path
 
-from headwise.cli.arguments import FileArgument, Output, Switch
+from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.flags import given
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
@@ -27,7 +27,7 @@ def predict(
     unsure: str | None = None,
     heads: Path | None = None,
     pipeline: str | None = None,
-    batch_tokens: int = 16_384,
+    batch_tokens: Whole = 16_384,
     device: str = "auto",
     # Files to predict may have labels, but they are not used.
     read: section_flags("data", ANSWERS) = None,

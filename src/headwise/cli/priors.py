@@ -6,11 +6,12 @@
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from cyclopts import Parameter
 from rich.table import Table
 
-from headwise.cli.arguments import Output, Switch
+from headwise.cli.arguments import Output, Switch, whole
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -28,7 +29,7 @@ def priors(
     output: Output = None,
     recipe: Path | None = None,
     minutes: float | None = None,
-    seeds: int | None = None,
+    seeds: Annotated[int | None, Parameter(converter=whole)] = None,
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> None:

@@ -6,7 +6,7 @@
 from itertools import islice
 from pathlib import Path
 
-from headwise.cli.arguments import Switch
+from headwise.cli.arguments import Switch, Whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture
@@ -20,7 +20,7 @@ def probe(
     texts: Path,
     /,
     *,
-    most: int = 200,
+    most: Whole = 200,
     svg: Path | None = None,
     heads: Path | None = None,
     json: Switch = False,

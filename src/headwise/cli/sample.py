@@ -1,5 +1,8 @@
 """`headwise sample`: let a language model go on with a text."""
 
+# The flags' type is made at run time, from the configuration.
+# pyright: reportInvalidTypeForm=false
+
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -7,11 +10,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.cli.console import note
+from headwise.cli.flags import flags, given
+from headwise.config import from_dict
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 from headwise.models.sample_config import SampleConfig
 
-DEFAULT = SampleConfig()
+SamplingFlags = flags("SamplingFlags", {"": SampleConfig}, prefix="*", group="Sampling", order=1)
 
 
 def sample(
@@ -20,7 +25,7 @@ def sample(
     *,
     prompt: Annotated[str, Parameter(show_default=False, allow_leading_hyphen=True)] = "",
     device: str = "auto",
-    settings: Annotated[SampleConfig, Parameter(name="*", group="Sampling")] = DEFAULT,
+    settings: SamplingFlags = None,
 ) -> int:
     """Let a language model go on with a text, symbol by symbol.
 
@@ -42,6 +47,7 @@ def sample(
     from headwise.models.sampling import sample as go_on
     from headwise.store import load_model
 
+    config = from_dict(SampleConfig, given(settings))
     keep_freed_memory()
     loaded = load_model(model, device=device)
     if not isinstance(loaded, LanguageModel):
@@ -50,7 +56,8 @@ def sample(
             "headwise train --task language-model"
         )
     if prompt == "-":
-        prompt = sys.stdin.read()
+        raw = getattr(sys.stdin, "buffer", None)
+        prompt = raw.read().decode("utf-8", "surrogateescape") if raw else sys.stdin.read()
     before = encode_prompt(loaded.symbols, prompt)
     if len(before) > loaded.context:
         note(
@@ -58,7 +65,7 @@ def sample(
             f"{loaded.context:,}"
         )
     sys.stdout.write(prompt)
-    for piece in text_of(loaded.symbols, go_on(loaded, before, settings), after=prompt):
+    for piece in text_of(loaded.symbols, go_on(loaded, before, config), after=prompt):
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")

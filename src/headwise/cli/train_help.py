@@ -62,7 +62,7 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
             kind, *parameters = get_args(train.__annotations__[name])
             made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
             count += 1
-    summary, rest = cleandoc(train.__doc__ or "").split("\n\n", 1)
+    summary, _, rest = cleandoc(train.__doc__ or "").partition("\n\n")  # none with python -OO
     told = (
         f"Shown are the flags that matter most for the task {task}; --help-all lists {count} more, and "
         "--task NAME --help those of another task."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Output, Switch
+from headwise.cli.arguments import Output, Switch, Whole
 from headwise.cli.console import columns, note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -29,7 +29,7 @@ def tune(
     *,
     output: Output = None,
     minutes: float = 10.0,
-    seeds: int = 4,
+    seeds: Whole = 4,
     task: Annotated[
         str | None, Parameter(help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]")
     ] = None,

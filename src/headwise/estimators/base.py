@@ -2,6 +2,7 @@
 
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ class InMemory:
 
     items: Sequence[Any]
     labels: Sequence[str]
+
+
+_ONE_BY_ONE = threading.Lock()
+"""Trainings draw from the generator of PyTorch: side by side in threads none would repeat itself."""
 
 
 class TextEstimator(BaseEstimator):
@@ -150,7 +155,7 @@ class TextEstimator(BaseEstimator):
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
         recipe, vectors, _ = choose_settings(parts, layers, former)
-        with training_folder() as folder:
+        with _ONE_BY_ONE, training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
         info = {
             "data": parts.prints(recipe.seen),
@@ -209,6 +214,17 @@ def check_listed(X: Any, items: str) -> None:
         keys = list(X)
         found, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
         raise TypeError(f"X is a {type(X).__name__} of {found}; give a list of {items}{column}")
+
+
+def pair_of(dev: Any) -> tuple[Any, Any]:
+    """What is given as `dev`: items and their answers.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(dev, tuple | list) or len(dev) != 2 or any(isinstance(own, str) for own in dev):
+        raise TypeError("dev is not a pair; expected (X, y) of items and their answers")
+    return dev[0], dev[1]
 
 
 def texts_of(X: Any) -> list[str]:

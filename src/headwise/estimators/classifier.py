@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
 from headwise.data.shares import TOLERANCE, Shares
-from headwise.estimators.base import texts_of, weights_for
+from headwise.estimators.base import pair_of, texts_of, weights_for
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 
 
@@ -47,7 +47,8 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        return self._fit_labelled(_examples(X, y, sample_weight), None if dev is None else _examples(*dev))
+        held = None if dev is None else _examples(*pair_of(dev))
+        return self._fit_labelled(_examples(X, y, sample_weight), held)
 
 
 def _examples(X: Any, y: Any, weights: Any = None) -> Answered:

@@ -81,6 +81,8 @@ def check_labels(y: Any) -> np.ndarray:
     Raises:
         TypeError, ValueError: It is something else.
     """
+    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        y = y.tolist()  # pandas has types of its own, which scikit-learn would make numbers with fractions
     targets = column_or_1d(y)
     given = y if isinstance(y, list | tuple) else targets.tolist()  # an array of strings has NaN as 'nan'
     for place, label in enumerate(given):

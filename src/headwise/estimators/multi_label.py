@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, texts_of
+from headwise.estimators.base import TextEstimator, pair_of, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -47,7 +47,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             raise ValueError("y has no labels")
         held = None
         if dev is not None:
-            held, others = _examples(*dev, names)
+            held, others = _examples(*pair_of(dev), names)
             if unseen := [name for name in others if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
         matrix = _matrix(y) is not None
@@ -97,8 +97,12 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
     texts, matrix = texts_of(X), _matrix(y)
     if matrix is not None:
         count = matrix.shape[1]
-        others = known if len(known) == count else [str(column) for column in range(count)]
-        names = _columns(y) or list(others)
+        named = _columns(y)
+        if known and named is None and len(known) != count:
+            raise ValueError(f"y has {count} columns; expected {len(known)}, one for each label")
+        if known and (strange := [name for name in named or () if name not in known]):
+            raise ValueError(f"y has columns of unknown labels, {strange}; expected some of {list(known)}")
+        names = named or list(known) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
         sets = [_names(labels, place) for place, labels in enumerate(y)]

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import check_listed
+from headwise.estimators.base import check_listed, pair_of
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -46,7 +46,7 @@ class PairClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        return self._fit_labelled(_labelled(X, y), None if dev is None else _labelled(*dev))
+        return self._fit_labelled(_labelled(X, y), None if dev is None else _labelled(*pair_of(dev)))
 
     def _items(self, X: Any) -> list[Pair]:
         return _pairs(X)

@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.example import Example
-from headwise.estimators.base import TextEstimator, weights_for
+from headwise.estimators.base import TextEstimator, pair_of, weights_for
 
 
 class NumberEstimator(RegressorMixin, TextEstimator):
@@ -24,7 +24,7 @@ class NumberEstimator(RegressorMixin, TextEstimator):
     def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Any, Any] | None) -> Self:
         if len({item.label for item in answered}) < 2:
             raise ValueError("y has only one value; a regressor needs two or more")
-        return self._fit(answered, None if dev is None else self._answered(*dev))
+        return self._fit(answered, None if dev is None else self._answered(*pair_of(dev)))
 
     def _answered(self, X: Any, y: Any) -> list[Any]:
         """Items with their numbers."""

@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, check_listed
+from headwise.estimators.base import TextEstimator, check_listed, pair_of
 from headwise.models.tag_model import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -46,7 +46,7 @@ class TextTagger(TextEstimator):
         sentences = _sentences(X, y)
         if len({tag for own in sentences for tag in own.tags}) < 2:
             raise ValueError("y has only one tag; a tagger needs two or more")
-        return self._fit(sentences, None if dev is None else _sentences(*dev))
+        return self._fit(sentences, None if dev is None else _sentences(*pair_of(dev)))
 
     def predict(self, X: Words) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags."""

@@ -200,6 +200,10 @@ _ASCII_SPELLING = str.maketrans(
 )
 
 
+_COMPOSED = 1_000
+"""Characters of a word up to which accents are composed: with the square of a run of them it takes time."""
+
+
 def plain_spelling(word: str) -> str:
     """The spelling of a word under which word vectors and vocabularies list it.
 
@@ -208,7 +212,9 @@ def plain_spelling(word: str) -> str:
     """
     if word.isascii() and word.isalnum():
         return word
-    spelling = unicode_normalize("NFC", word.translate(_ASCII_SPELLING))
+    spelling = word.translate(_ASCII_SPELLING)
+    if len(spelling) <= _COMPOSED:
+        spelling = unicode_normalize("NFC", spelling)
     if spelling.startswith("....") and not spelling.strip("."):
         return "..."
     return _PLAIN.get(spelling, spelling) or word

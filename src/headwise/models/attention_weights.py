@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,16 +97,23 @@ def attention_weights(
             f"expected a model, got a {type(model).__name__}; headwise.load_model(folder) gives that of a "
             "folder, estimator.model_ that of an estimator"
         )
-    training = model.training
-    model.eval()
-    try:
-        with record(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
-            words, windows = _run(model, text)
-    finally:
-        model.train(training)
+    model = _twin(model, {}).eval()  # what is recorded is what this call reads, whoever else uses the model
+    with record(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
+        words, windows = _run(model, text)
     below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=-1)
     whole = [(text, Window(0, len(own), 0, len(own))) for text, own in enumerate(words)]
     return [_placed(look, below, words, whole if _on_top_of_all(look) else windows) for look in looks]
+
+
+def _twin(module: Any, made: dict[int, Any]) -> Any:
+    """A module with the same parameters, but with hooks and a mode of its own, as its modules have."""
+    if module is None or id(module) in made:
+        return made.get(id(module))
+    twin = made[id(module)] = copy(module)
+    own = vars(twin)
+    own |= {name: value.copy() for name, value in own.items() if name.endswith(("_hooks", "_with_kwargs"))}
+    own["_modules"] = {name: _twin(child, made) for name, child in module._modules.items()}
+    return twin
 
 
 def _run(

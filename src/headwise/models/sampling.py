@@ -23,7 +23,7 @@ def encode_prompt(symbols: Symbols, prompt: str) -> list[int]:
         lines = prompt.split("\n")
         found = [word for line in lines for word in [*line.replace("\t", " ").split(), END_OF_LINE]][:-1]
     elif symbols.unit == "bytes":
-        found = [chr(byte) for byte in prompt.encode()]
+        found = [chr(byte) for byte in prompt.encode("utf-8", "surrogateescape")]
     else:
         found = list(prompt)
     known = set(symbols.names)
@@ -44,7 +44,8 @@ def choose(logits: Tensor, config: SampleConfig, generator: torch.Generator) -> 
     """A symbol drawn by its logits `[symbols]`."""
     if config.temperature == 0 or config.top_k == 1:
         return int(logits.argmax())
-    logits = logits.double().cpu() / config.temperature
+    logits = logits.double().cpu()
+    logits = (logits - logits.max()) / config.temperature
     if 0 < config.top_k < len(logits):
         logits = logits.masked_fill(logits < logits.topk(config.top_k).values[-1], float("-inf"))
     return int(torch.multinomial(logits.softmax(0), 1, generator=generator))

@@ -26,6 +26,7 @@ from headwise.recipe import Sections, build_recipe
 from headwise.report.sheet import Sheet
 from headwise.scores.metrics import Z
 from headwise.scores.resample import Interval, compare_ratios
+from headwise.store.lock import locked
 from headwise.tasks import find_task
 from headwise.train.recipe import Recipe
 from headwise.verbs.listener import NOBODY, Listener
@@ -171,23 +172,24 @@ def tune_file(
     task.check(asked)
     parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
     held = {section: own for section, own in meanwhile.items() if section in asked.sections}
-    trials = Trials(parts, (*layers, held), folder, seeds)
-    if trials.folds is not None and len(trials.pool) < _FEWEST:
-        many = parts.kind.nouns.count(len(trials.pool))
-        raise ConfigError(f"{file}: {many}; expected {_FEWEST} or more to choose settings by")
-    listener.notes((*parts.notes, *trials.notes))
-    search = _Search(trials, space(trials.base), seeds, 60 * minutes, listener)
-    finished = search.choose()
-    tried = search.tried()
-    best, confirmed = tried[0], search.confirm(tried[0])
-    if confirmed is not None and confirmed.loss < 0:
-        best = next(own for own in tried if own.gain is None)
-    recipe = trials.recipe(best.change)
-    found = _merged((*layers, best.change))
-    if "encoder" in recipe.sections:
-        found.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
-    steps, seconds = len(search.shares), trials.runs.seconds
-    return Tuned(tried, steps, finished, best, confirmed, found, recipe, trials.sheet, seconds)
+    with locked(folder):
+        trials = Trials(parts, (*layers, held), folder, seeds)
+        if trials.folds is not None and len(trials.pool) < _FEWEST:
+            many = parts.kind.nouns.count(len(trials.pool))
+            raise ConfigError(f"{file}: {many}; expected {_FEWEST} or more to choose settings by")
+        listener.notes((*parts.notes, *trials.notes))
+        search = _Search(trials, space(trials.base), seeds, 60 * minutes, listener)
+        finished = search.choose()
+        tried = search.tried()
+        best, confirmed = tried[0], search.confirm(tried[0])
+        if confirmed is not None and confirmed.loss < 0:
+            best = next(own for own in tried if own.gain is None)
+        recipe = trials.recipe(best.change)
+        found = _merged((*layers, best.change))
+        if "encoder" in recipe.sections:
+            found.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+        steps, seconds = len(search.shares), trials.runs.seconds
+        return Tuned(tried, steps, finished, best, confirmed, found, recipe, trials.sheet, seconds)
 
 
 class _Search:
