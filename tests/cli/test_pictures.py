@@ -1,9 +1,12 @@
 """Pictures and pages replace nothing but earlier ones."""
 
+from pathlib import Path
+
 import pytest
 
-from headwise.cli.pictures import check_picture
+from headwise.cli.pictures import check_picture, write_whole
 from headwise.errors import HeadwiseError
+from headwise.predictions.file import OutputError
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,26 @@ def test_commands_look_before_they_work(run, tmp_path, command):
     code, _, err = run(*command, str(file), flag, str(file))
     assert (code, "HW601" in err) == (2, True)
     assert file.read_text() == "text,label\na film,good\n"
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    write_whole(page, "<svg>one")
+    assert page.read_text() == "<svg>one"
+    real = Path.write_text
+
+    def full(path, text, **how):
+        real(path, text[:3], **how)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OutputError, match="No space left"):
+        write_whole(page, "<svg>another")
+    assert page.read_text() == "<svg>one"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_no_page_goes_into_the_folder_of_the_model(run, model, tmp_path):
+    code, _, err = run("report", model, "--output", f"{model}/model.json", "--overwrite")
+    assert code == 2
+    assert "is in the folder of the model" in " ".join(err.split())

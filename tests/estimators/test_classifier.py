@@ -318,3 +318,20 @@ def test_types_of_pandas(labels, tmp_path):
         assert type(own.predict(X).tolist()[0]) is type(labels[0])
     with pytest.raises(ValueError, match=r"y\[3\] is None"):
         tiny().fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_another_default_of_numbers_changes_nothing(dtype, tmp_path):
+    usual = tiny(recipe=BASED, random_state=0).fit(X, Y)
+    usual.save(tmp_path / "m")
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        other = tiny(recipe=BASED, random_state=0).fit(X, Y)
+        loaded = TextClassifier.load(tmp_path / "m")
+        assert torch.get_default_dtype() == dtype
+    finally:
+        torch.set_default_dtype(before)
+    for own in (other, loaded):
+        assert {p.dtype for p in own.model_.parameters()} == {torch.float32}
+        np.testing.assert_array_equal(own.predict_proba(X), usual.predict_proba(X))

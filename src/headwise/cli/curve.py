@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from headwise.cli.arguments import FileArgument, Switch, Whole, whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
-from headwise.cli.pictures import check_picture
+from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 
@@ -65,8 +65,7 @@ def curve(
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop
     if svg is not None:
-        with telling_failures(svg):
-            svg.write_text(found.figure(), encoding="utf-8")
+        write_whole(svg, found.figure())
         note(f"the picture is in {svg}")
     if json:
         print_json(found.to_json())

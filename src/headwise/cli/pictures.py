@@ -1,4 +1,4 @@
-"""check_picture: whether a picture or a page can be written, before the work that it shows."""
+"""Pictures and pages: whether one can be written, before the work that it shows; and to write it whole."""
 
 from pathlib import Path
 
@@ -28,3 +28,23 @@ def check_picture(path: Path | None) -> None:
             f"{path} exists and is no picture or page, which might be replaced; name another file",
             code="HW601",
         )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a picture or a page whole, or leave what was there.
+
+    Raises:
+        OutputError: HW604, it cannot be written.
+    """
+    from headwise.predictions.file import telling_failures  # with it comes torch
+
+    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
+    with telling_failures(path):
+        try:
+            part.write_text(text, encoding="utf-8", errors="replace")
+            if part != path:
+                part.replace(path)
+        except OSError:
+            if part != path:
+                part.unlink(missing_ok=True)
+            raise

@@ -15,7 +15,7 @@ from headwise.cli.arguments import Output, Switch, whole
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
-from headwise.cli.pictures import check_picture
+from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.tune import searched, show
 from headwise.errors import ConfigError
@@ -71,7 +71,6 @@ def priors(
         found_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
         return
     # With these comes torch.
-    from headwise.predictions.file import telling_failures
     from headwise.priors import PRIORS, alibi
     from headwise.priors.gallery import gallery_html, gallery_svg
 
@@ -80,8 +79,7 @@ def priors(
         if draw.suffix.lower() not in forms:
             raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
         check_picture(draw)
-        with telling_failures(draw):
-            draw.write_text(forms[draw.suffix.lower()](), encoding="utf-8")
+        write_whole(draw, forms[draw.suffix.lower()]())
         note(f"the gallery is in {draw}")
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))

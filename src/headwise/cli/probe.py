@@ -9,7 +9,7 @@ from pathlib import Path
 from headwise.cli.arguments import Switch, Whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
-from headwise.cli.pictures import check_picture
+from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
@@ -55,7 +55,6 @@ def probe(
     from headwise.models.language_model import LanguageModel
     from headwise.models.masked_model import MaskedModel
     from headwise.models.probe import probe as look
-    from headwise.predictions.file import telling_failures
     from headwise.report.reach import by_layer, figure
     from headwise.store.layout import MANIFEST
     from headwise.tasks import find_task
@@ -72,8 +71,7 @@ def probe(
         rows = rows_for(find_task(encoder.config.task), encoder, texts, given(read), Terminal(), heads)
     found = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
-        with telling_failures(svg):
-            svg.write_text(figure(found, f"How far the heads of {Path(model).name} look"), encoding="utf-8")
+        write_whole(svg, figure(found, f"How far the heads of {Path(model).name} look"))
         note(f"the picture is in {svg}")
     if json:
         print_json([head.to_json() for head in found])

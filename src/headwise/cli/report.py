@@ -11,8 +11,10 @@ from cyclopts import Parameter
 from headwise.cli.arguments import Switch
 from headwise.cli.console import note
 from headwise.cli.flags import given
+from headwise.cli.pictures import write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
+from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 
@@ -50,6 +52,8 @@ def report(
     from headwise.verbs.report import report_file
 
     check_output_file(output, data or model, overwrite=overwrite)
+    if output.resolve().parent == model.resolve():
+        raise ConfigError(f"{output} is in the folder of the model; give another --output")
     keep_freed_memory()
     page = report_file(
         model, data, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
@@ -64,8 +68,5 @@ def write_page(output: Path, page: str) -> None:
     Raises:
         OutputError: HW604, it cannot be written.
     """
-    from headwise.predictions.file import telling_failures
-
-    with telling_failures(output):
-        output.write_text(page, encoding="utf-8", errors="replace")
+    write_whole(output, page)
     note(f"the report is in {output}")

@@ -1,4 +1,7 @@
-"""The device that a setting names."""
+"""The device that a setting names, and the numbers that models are made of."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -22,3 +25,14 @@ def pick_device(name: torch.device | str) -> torch.device:
             f"the device {str(name)!r} cannot be used: {why}; auto takes what there is"
         ) from None
     return device
+
+
+@contextmanager
+def float32() -> Iterator[None]:
+    """Within this, modules are made of float32, whatever `torch.set_default_dtype` has said."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
