@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from headwise import recipe as recipe_module
+from headwise.data.example import Example
+from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
 from headwise.errors import ConfigError
-from headwise.models.model_config import ModelConfig
-from headwise.recipe import SECTIONS, build_recipe, read_recipe, size_defaults
+from headwise.models.model_config import ModelConfig, encoder_name
+from headwise.recipe import SECTIONS, build_recipe, choose_settings, read_recipe, size_defaults
 from headwise.tasks import find_task
 from headwise.train.recipe import Recipe
 
@@ -90,6 +92,33 @@ def test_with_many_texts_and_a_base_fewer_epochs_are_waited_for(items, patience)
     plain = task.defaults(items, vectors=False, encoder="ms-transformer")
     assert "patience" not in plain["train"]
     assert task.defaults_with_base(plain, items)["train"].get("patience") == patience
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "asked", "encoder"),
+    [
+        (3_999, 3, {}, "ms-transformer"),
+        (4_000, 25, {}, "ms-san"),
+        (4_000, 26, {}, "ms-transformer"),
+        (19_999, 2, {"train": {"epochs": 2}}, "ms-san"),
+        (20_000, 2, {}, "ms-transformer"),
+        (4_000, 2, {"encoder": {"layers": 2}}, "ms-transformer"),
+        (4_000, 2, {"encoder": {"name": "star-transformer"}}, "star-transformer"),
+        (4_000, 2, {"base": {"name": "none"}}, "ms-transformer"),
+    ],
+)
+def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(texts, labels, asked, encoder):
+    items = [Example(f"this is the text number {n} of us", str(n % labels)) for n in range(texts)]
+    kind = find_task("classify").kind_for(build_recipe().model)
+    recipe, _, _ = choose_settings(Parts(kind, items, items[:50], []), (asked,))
+    assert encoder_name(recipe.model.encoder) == encoder
+    if encoder == "ms-san":
+        own = recipe.model.encoder
+        assert (own.width, own.heads, own.layers, own.distances) == (64, 6, 1, ("word", "none"))
+        assert not recipe.model.base.probe
+        assert recipe.model.readout == "attentive,max"
+    elif recipe.model.base.name:
+        assert recipe.model.base.probe
 
 
 @pytest.mark.parametrize("vectors", [True, False])

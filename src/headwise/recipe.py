@@ -146,16 +146,22 @@ def choose_settings(
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
     name, note, own = _base_name(asked, task.based), "", {"name": ""}
+    suits: Sections = {}
     if name != NONE:
         cut = get_tokenizer(asked.model.words.tokenizer).words
         texts = (words for item in parts.train for words in parts.kind.words(item, cut))
         base, note = choose_base(name, texts)
         if base is not None:
+            if not any(layer.get("encoder") for layer in layers):
+                suits = task.encoder_with_base(parts)
+            if suits:
+                encoder = suits["encoder"]["name"]
+                by_size = task.defaults(len(parts.train), vectors=False, encoder=encoder)
             by_size = task.defaults_with_base(by_size, len(parts.train))
             known = base.name if name == AUTO else name
             own = {"name": known, "size": base.size, "subwords": len(base.subwords)}
     found = {"base": own} if "base" in asked.sections else {}
-    recipe = build_recipe(by_size, task.suggested(parts), *layers, found)
+    recipe = build_recipe(by_size, suits, task.suggested(parts), *layers, found)
     if former is not None:
         former.check(recipe)
         recipe = replace(recipe, former=former)

@@ -37,7 +37,8 @@ def make_streams_safe() -> None:
                 warn("standard output is closed: what is printed there is lost")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in _LOSES:
-            stream.reconfigure(errors="backslashreplace")
+            with suppress(OSError):  # some pipes cannot be changed any more
+                stream.reconfigure(errors="backslashreplace")
 
 
 def forget_output() -> None:

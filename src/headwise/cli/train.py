@@ -51,7 +51,10 @@ def train(
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
     encoder: Annotated[
         str | None,
-        Parameter(group=_MODEL, help=f"{', '.join(known()['encoders'])}. \\[{known()['default_encoder']}]"),
+        Parameter(
+            group=_MODEL,
+            help=f"{', '.join(known()['encoders'])}. \\[{known()['default_encoder']}, by data ms-san]",
+        ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
     recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,

@@ -17,6 +17,10 @@ from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
+_SEVERAL, _MANY, _FEW_LABELS = 4_000, 20_000, 25
+"""Training texts from which on heads learn the order of words, up to how many it was measured that they
+do, and most labels."""
+
 
 class Classify(LabelTask):
     """One of several labels for each text."""
@@ -36,6 +40,15 @@ class Classify(LabelTask):
         if items >= 20_000:  # of long texts the first epoch is often the best, and each costs a minute
             settings["train"]["patience"] = 2
         return settings
+
+    def encoder_with_base(self, parts: Parts[Any]) -> Settings:
+        """Several thousand texts teach heads the order of words, which neither base nor expert knows; the
+        encoder is to add to what these say, not to begin with it. With many labels it is to begin so."""
+        few = len(all_labels(parts.train)) <= _FEW_LABELS
+        certain = all(item.shares is None for item in parts.train)
+        if not (few and certain and _SEVERAL <= len(parts.train) < _MANY):
+            return {}
+        return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
         found, labels = super().announce(parts, recipe), len(all_labels(parts.train))

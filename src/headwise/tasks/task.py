@@ -111,6 +111,11 @@ class Task(ABC):
         words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
         return settings | {"words": words, "base": {"train": True}}
 
+    def encoder_with_base(self, parts: Parts[Any]) -> Settings:
+        """The encoder that suits data with a base, if it is not the usual one and the user names none: its
+        name and what goes with it."""
+        return {}
+
     def suggested(self, parts: Parts[Any]) -> Settings:
         """Settings that the data suggest, over those by size."""
         return {}
