@@ -1,8 +1,9 @@
 """Priors of users: registered, they work wherever headwise's own do."""
 
+import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import ClassVar, Literal
 
 import pytest
@@ -53,6 +54,45 @@ def test_spelling_and_json():
     assert spell(TowardsEnd(0.5, whole=True)) == "towards-end(0.5, whole=true)"
     assert from_json(TowardsEnd(0.5).to_json()) == TowardsEnd(0.5)
     assert from_json(Sum((TowardsEnd(0.5),)).to_json()) == Sum((TowardsEnd(0.5),))
+
+
+@dataclass(frozen=True)
+class Shift(Prior):
+    """Fields of every kind that can be spelled."""
+
+    by: int
+    scale: float | None = 2.0
+    side: Literal["Left", "right-1"] = "Left"
+    inner: Prior | None = None
+    name: ClassVar[str] = "shift"
+
+
+@pytest.mark.parametrize(
+    ("prior", "text"),
+    [
+        (Shift(-3), "shift(-3)"),
+        (Shift(3, None), None),
+        (Shift(0, 5.0, "right-1"), "shift(0, scale=5, side=right-1)"),
+        (Shift(1, -0.25), "shift(1, scale=-0.25)"),
+        (Shift(1, inner=Window(width=5) + Shift(-2)), "shift(1, inner=window(5) + shift(-2))"),
+    ],
+)
+def test_all_kinds_of_fields_come_back(prior, text):
+    register(Shift)
+    try:
+        assert from_json(json.loads(json.dumps(prior.to_json()))) == prior or text is None
+        if text is not None:
+            assert spell(prior) == text
+            assert parse_prior(text) == prior
+    finally:
+        PRIORS.pop(Shift.name)
+
+
+@pytest.mark.parametrize("kind", [tuple[int, int], str, Literal["two words"], int | str, list])
+def test_fields_that_cannot_be_spelled_are_refused(kind):
+    made = make_dataclass("Odd", [("field", kind)], bases=(Prior,), namespace={"name": "odd"}, frozen=True)
+    with pytest.raises(ConfigError, match=r"Odd\.field is of the type"):
+        register(made)
 
 
 def test_encoders_recipes_and_saved_models(tmp_path):

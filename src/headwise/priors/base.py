@@ -8,7 +8,7 @@ allows and adds their scores.
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
@@ -128,10 +128,11 @@ class Prior:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `headwise.priors.from_json` turns back into an equal prior."""
-        fields = asdict(self)  # type: ignore[call-overload]  # every prior is a dataclass
-        return {
-            "prior": self.name,
-            **{key: value for key, value in fields.items() if value is not None},
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"prior": self.name} | {
+            name: value.to_json() if isinstance(value, Prior) else value
+            for name, value in own.items()
+            if value is not None
         }
 
 

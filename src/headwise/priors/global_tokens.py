@@ -1,7 +1,7 @@
 """GlobalTokens: a few nodes that see all and are seen by all."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -58,9 +58,6 @@ class GlobalTokens(Prior):
     @property
     def learned(self) -> tuple[LearnedPrior, ...]:
         return self.inner.learned
-
-    def to_json(self) -> dict[str, Any]:
-        return {"prior": self.name, "inner": self.inner.to_json(), "count": self.count}
 
     def __str__(self) -> str:
         return f"global {self.count} ({self.inner})"

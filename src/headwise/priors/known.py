@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from headwise.errors import ConfigError
 from headwise.priors.base import Prior, Sum
@@ -39,6 +41,7 @@ PRIORS: dict[str, type[Prior]] = {
 
 OwnPrior = TypeVar("OwnPrior", bound=type[Prior])
 _NAME = re.compile(r"[A-Za-z][\w-]{0,39}")
+_WORD = re.compile(r"[\w-]{1,40}")
 
 
 def register(prior: OwnPrior) -> OwnPrior:
@@ -67,12 +70,27 @@ def register(prior: OwnPrior) -> OwnPrior:
             f"{prior.__name__} has the name {name!r}; expected a class variable name: ClassVar[str] of "
             "letters, digits and -, at most 40"
         )
+    hints = get_type_hints(prior)
+    for field in fields_of(prior):
+        if not _spelled(hints[field.name]):
+            raise ConfigError(
+                f"{prior.__name__}.{field.name} is of the type {hints[field.name]!r}; expected int, float, "
+                "bool, a Literal of words of letters, digits and -, or Prior"
+            )
     known = PRIORS.get(name)
     # The same class once more is one that was edited, in a notebook say.
     if name == "alibi" or (known is not None and _place(known) != _place(prior)):
         raise ConfigError(f"{prior.__name__} has the name {name!r}, which is that of another prior")
     PRIORS[name] = prior
     return prior
+
+
+def _spelled(kind: Any) -> bool:
+    """Whether values of a type can be written into a text and read from it."""
+    if get_origin(kind) is Literal:
+        return all(isinstance(word, str) and _WORD.fullmatch(word) for word in get_args(kind))
+    kinds = [own for own in get_args(kind) or (kind,) if own is not NoneType]
+    return len(kinds) == 1 and kinds[0] in (int, float, bool, Prior)
 
 
 def _place(prior: type) -> tuple[str, str]:
@@ -94,8 +112,10 @@ def from_json(data: Mapping[str, Any]) -> Prior:
     try:
         if name == Sum.name:
             fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))
-        if name == GlobalTokens.name:
-            fields["inner"] = from_json(fields.get("inner", {}))
+        kinds = {} if name == Sum.name else get_type_hints(PRIORS[name])
+        given = [field for field, kind in kinds.items() if Prior in get_args(kind) and fields.get(field)]
+        inner = [*given, *(field for field, kind in kinds.items() if kind is Prior)]
+        fields |= {field: from_json(fields.get(field, {})) for field in inner}
         return PRIORS[name](**fields)
     except TypeError as error:
         raise ConfigError(f"prior {name!r} cannot be made from {fields}: {error}") from None

@@ -32,7 +32,7 @@ LARGEST = 10**9  # of whole numbers
 _NAME = re.compile(r"[A-Za-z][\w-]{0,39}")
 _FIELD = re.compile(r"([A-Za-z_]\w{0,39})\s*=")
 _VALUE = re.compile(r"[\w./+-]{1,60}")
-_WHOLE = re.compile(r"\d+")
+_WHOLE = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,20}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,3})?")
 _RATIO = re.compile(r"(\d{1,10})/(\d{1,10})")
 _PART = re.compile(r"(\d{0,10})n(?:/(\d{1,10}))?")
@@ -71,24 +71,25 @@ def spell(prior: Prior) -> str:
         value = getattr(prior, field.name)
         if value != field.default:
             bare = place == 0 or isinstance(prior, Window)
-            arguments.append(("" if bare else f"{field.name}=") + _spell_value(value, hints[field.name]))
+            said = _spell_value(value, hints[field.name], part=isinstance(prior, Window))
+            arguments.append(("" if bare else f"{field.name}=") + said)
     return prior.name + (f"({', '.join(arguments)})" if arguments else "")
 
 
-def _spell_value(value: Any, kind: Any) -> str:
+def _spell_value(value: Any, kind: Any, *, part: bool) -> str:
     kinds = _kinds(kind)
     if isinstance(value, Prior):
         return spell(value)
     if isinstance(value, bool | str):
-        return str(value).lower()
+        return value if isinstance(value, str) else str(value).lower()
     if int in kinds:
         if abs(value) > LARGEST:
             raise ConfigError(f"{value} is too large to be spelled; at most {LARGEST} is possible")
         return str(value)
     value = float(value)
-    if kind == get_type_hints(Window)["fraction"]:
-        part = Fraction(value).limit_denominator(1_000)
-        top, of = part.numerator, part.denominator
+    if part:
+        near = Fraction(value).limit_denominator(1_000)
+        top, of = near.numerator, near.denominator
         if top < 1_000 and top / of == value:
             return ("" if top == 1 else str(top)) + "n" + ("" if of == 1 else f"/{of}")
         return repr(value)
@@ -266,7 +267,7 @@ class PriorReader:
             return text
         if kind is bool and text in ("true", "false"):
             return text == "true"
-        if kind is int and _WHOLE.fullmatch(text) and int(text) <= LARGEST:
+        if kind is int and _WHOLE.fullmatch(text) and abs(int(text)) <= LARGEST:
             return int(text)
         if kind is float and (number := _number(text, part=part)) is not None:
             return number
