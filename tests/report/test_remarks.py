@@ -54,4 +54,6 @@ def test_a_guess_that_is_as_good():
     assert found[0].warning
     assert found[1].text == "never predicted: 'c'"
     assert on_labels(CLASSIFY, scores([[3, 1, 0], [1, 2, 0], [0, 0, 1]])) == []
+    *_, never = on_labels(CLASSIFY, scores([[3, 1, 0], [1, 1, 0], [1, 0, 0]]), thresholds=True)
+    assert "--classifier.thresholds f1 gives rare labels too" in never.text
     assert on_labels(NUMBERS, {}) == []

@@ -49,7 +49,8 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_sheet(out, sheet, scores, [rival for _, rival in rivals], indent=2)
-        for remark in on_labels(sheet, scores):
+        plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
+        for remark in on_labels(sheet, scores, thresholds=plain):
             listener.remark(remark)
         remark = compare_with(sheet, scores, outcome.rivals.get("baseline"), task.advice)
         if remark is not None:

@@ -52,8 +52,14 @@ def compare_with(
     return better if (other < own) == sheet.lower else None
 
 
-def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
-    """Labels that a model never gives, and a guess that is as good as it: always the commonest label."""
+def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = False) -> list[Remark]:
+    """Labels that a model never gives, and a guess that is as good as it: always the commonest label.
+
+    Args:
+        sheet: Says where the labels stand.
+        scores: The JSON of the model's evaluation.
+        thresholds: Whether such models may have a threshold for each label.
+    """
     matrix, rows = sheet.matrix(scores), sheet.each.rows(scores) if sheet.each else []
     if matrix is None:
         return []
@@ -72,5 +78,6 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any]) -> list[Remark]:
     ]
     if never:
         more = f" and {len(never) - _LISTED:,} more" if len(never) > _LISTED else ""
-        found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}"))
+        rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
+        found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}{rare}"))
     return found
