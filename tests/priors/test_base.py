@@ -228,7 +228,7 @@ def test_json_round_trip(any_prior, data):
         ({"prior": "window", "width": 3, "fraction": 0.5}, "either width= or fraction="),
         ({"prior": "window", "width": "3"}, "odd whole number"),
         ({"prior": "window", "fraction": "1/3"}, "more than 0 .* got '1/3'"),
-        ({"prior": "word-distance", "alpha": None}, "a finite number, got None"),
+        ({"prior": "word-distance", "alpha": None}, "a finite number, at most"),
         ({"prior": "sum"}, "at least one prior"),
         ({"prior": "sum", "parts": 3}, "cannot be made from"),
         ({"prior": "sum", "parts": ["forward"]}, "described by an object"),

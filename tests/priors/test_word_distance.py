@@ -30,3 +30,9 @@ def test_alpha_must_be_finite(alpha):
 def test_str():
     assert str(WordDistance(1.0)) == "word distance 1"
     assert str(WordDistance(0.25)) == "word distance 0.25"
+
+
+@pytest.mark.parametrize("alpha", [1.1e30, -1e39, 1e308])
+def test_alpha_must_leave_products_with_distances_finite(alpha):
+    with pytest.raises(ConfigError, match="a finite number, at most"):
+        WordDistance(alpha)

@@ -6,7 +6,6 @@ other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs
 allows and adds their scores.
 """
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -220,15 +219,18 @@ def check_whole(low: int, **values: int) -> None:
             raise ConfigError(f"{name} must be a whole number, at least {low}, got {value!r}")
 
 
+_LARGEST = 1e30
+
+
 def check_number(**values: float) -> None:
-    """Check that values of a prior are finite numbers.
+    """Check that values of a prior are numbers, not so large that their products with distances are none.
 
     Raises:
         ConfigError: One is not.
     """
     for name, value in values.items():
-        if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
-            raise ConfigError(f"{name} must be a finite number, got {value!r:.80}")
+        if type(value) not in (int, float) or not abs(value) <= _LARGEST:
+            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {value!r:.80}")
 
 
 def _parts(prior: Prior) -> Sequence[Prior]:

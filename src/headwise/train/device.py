@@ -18,8 +18,8 @@ def pick_device(name: torch.device | str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).tolist()  # of the device meta there are no values
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         why = str(error).splitlines()[0].split(". ")[0]  # of a missing backend PyTorch lists all others
         raise ConfigError(
             f"the device {str(name)!r} cannot be used: {why}; auto takes what there is"
