@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.config import check_choice, check_range, from_dict, to_dict, unknown
 from headwise.data.split import SplitConfig
-from headwise.encoders import ENCODERS
+from headwise.encoders import ENCODERS, MSTransformerConfig
 from headwise.errors import ConfigError
 from headwise.features.embedding import WordConfig
 from headwise.layers.classify import ClassifierConfig
@@ -159,6 +160,15 @@ def test_out_of_a_closed_range_and_without_an_end():
     for value in (0, math.inf, math.nan):
         with pytest.raises(ConfigError, match=f"size must be at least 1, got {value}$"):
             check_range(Checked(value), "size", low=1)
+
+
+@pytest.mark.parametrize("value", ["12", True, 2.0, [3]])
+def test_what_is_no_whole_number(value):
+    with pytest.raises(ConfigError, match="layers must be a whole number, got"):
+        MSTransformerConfig(layers=value)
+    assert MSTransformerConfig(layers=np.int64(2)).layers == 2
+    with pytest.raises(ConfigError, match="size must be a number, got 'a'"):
+        check_range(Checked("a"), "size", low=0)  # type: ignore[arg-type]
 
 
 def test_check_choice():

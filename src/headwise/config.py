@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
+from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from headwise.errors import ConfigError
@@ -73,10 +74,16 @@ def check_range(
         open: `high` itself is not allowed.
 
     Raises:
-        ConfigError: A number is out of range; names the setting, the number and the range.
+        ConfigError: A number is out of range, or of another type than its field; names the setting, what
+            it is and what is expected.
     """
     for name in names:
-        value = getattr(config, name)
+        value: Any = getattr(config, name)
+        whole = getattr(type(config), "__dataclass_fields__", {}).get(name)
+        whole = whole is not None and whole.type in (int, "int", int | None, "int | None")
+        kind: Any = Integral if whole else Real
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise ConfigError(f"{name} must be a {'whole ' * whole}number, got {value!r:.80}")
         if value is None or (
             low <= value <= high and not (open and value == high) and math.isfinite(value)
         ):
