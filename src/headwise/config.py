@@ -80,7 +80,7 @@ def check_range(
     for name in names:
         value: Any = getattr(config, name)
         whole = getattr(type(config), "__dataclass_fields__", {}).get(name)
-        whole = whole is not None and whole.type in (int, "int", int | None, "int | None")
+        whole = whole is not None and whole.type in (int, int | None)
         kind: Any = Integral if whole else Real
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
             raise ConfigError(f"{name} must be a {'whole ' * whole}number, got {value!r:.80}")

@@ -29,6 +29,12 @@ def whole(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
 Whole = Annotated[int, Parameter(converter=whole)]
 """A whole number."""
 
+WholeOrNone = Annotated[int | None, Parameter(converter=whole)]
+"""The same, which need not be given."""
+
+Wholes = Annotated[tuple[int, ...], Parameter(converter=whole)]
+"""Whole numbers."""
+
 FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
 """A file to read; an argument that looks like an option is refused."""
 

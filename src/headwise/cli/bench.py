@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Switch, Whole, whole
+from headwise.cli.arguments import Switch, Whole, Wholes
 from headwise.cli.flags import given, holder
 from headwise.cli.settings import flags_of, known
 
@@ -23,8 +23,7 @@ def bench(
         str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(known()['encoders'])}.")
     ] = None,
     lengths: Annotated[
-        tuple[int, ...],
-        Parameter(negative_iterable=(), consume_multiple=True, show_default=False, converter=whole),
+        Wholes, Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
     ] = (128, 512),
     batch: Whole = 32,
     rounds: Whole = 5,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import FileArgument, Switch, Whole, whole
+from headwise.cli.arguments import FileArgument, Switch, Whole, Wholes
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture, write_whole
@@ -21,9 +21,7 @@ def curve(
     /,
     *,
     task: str | None = None,
-    more: Annotated[
-        tuple[int, ...], Parameter(negative=(), consume_multiple=True, show_default=False, converter=whole)
-    ] = (),
+    more: Annotated[Wholes, Parameter(negative=(), consume_multiple=True, show_default=False)] = (),
     seeds: Whole = 5,
     whole: Switch = False,
     base: str = "auto",

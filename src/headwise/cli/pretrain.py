@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headwise.cli.arguments import FileArgument, Switch, whole
+from headwise.cli.arguments import FileArgument, Switch, WholeOrNone
 from headwise.cli.console import messages, note, warn
 from headwise.cli.console import output as results
 from headwise.cli.flags import flags, given
@@ -41,7 +41,7 @@ def pretrain(
     *files: FileArgument,
     output: Path,
     teacher: Annotated[str, Parameter(show_default=False)] = "",
-    epochs: Annotated[int | None, Parameter(show_default=False, converter=whole)] = None,
+    epochs: Annotated[WholeOrNone, Parameter(show_default=False)] = None,
     word_list: Path | None = None,
     text_column: str | None = None,
     encoding: str = "utf-8",

@@ -6,12 +6,11 @@
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
 from rich.table import Table
 
-from headwise.cli.arguments import Output, Switch, whole
+from headwise.cli.arguments import Output, Switch, WholeOrNone
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -29,7 +28,7 @@ def priors(
     output: Output = None,
     recipe: Path | None = None,
     minutes: float | None = None,
-    seeds: Annotated[int | None, Parameter(converter=whole)] = None,
+    seeds: WholeOrNone = None,
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import FileArgument, Output, Switch, whole
+from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import note
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
@@ -29,7 +29,7 @@ def suggest(
     file: FileArgument,
     /,
     *,
-    count: Annotated[int, Parameter(alias="-n", converter=whole)] = 100,
+    count: Annotated[Whole, Parameter(alias="-n")] = 100,
     output: Output = None,
     overwrite: Switch = False,
     heads: Path | None = None,

@@ -296,21 +296,20 @@ def training_data(
         if earlier is not None and earlier.model.scale is not None:
             mean = earlier.model.scale.mean
         vectors = DenseScale(mean, 1.0)(dense)
+    form = np.zeros((len(texts), 0), dtype=np.float32) if reader.pairs else form_of(texts)
     start = None
     if earlier is not None:
         machine = earlier.machine({name: own for name, (own, _) in blocks.items()}, size, columns)
         sparse = beside([matrix for _, matrix in blocks.values()], len(texts))
-        shape = form_of(texts) if earlier.model.form else vectors[:, :0]
-        start = Start.of(machine, Rows(sparse, np.hstack([vectors, shape])))
+        read = np.hstack([vectors, form]) if earlier.model.form else vectors
+        start = Start.of(machine, Rows(sparse, read))
     if size and len(texts):
         turn = leading(vectors[importance > 0])
         vectors = np.asarray(vectors @ turn, dtype=np.float32)
-    if numbers is not None:
-        further = Numbers.of(numbers)
-    elif reader.pairs:
-        further = Numbers.of(np.zeros((len(texts), 0)))
+    if reader.pairs:
+        further = Numbers.of(form if numbers is None else numbers)
     else:
-        further = Numbers.of(form_of(texts), WIDTHS, LEAST, judged)
+        further = Numbers.of(form, WIDTHS, LEAST, judged)
     weights = label_weights.astype(np.float32), importance.astype(np.float32)
     return TrainingData(
         blocks,

@@ -54,8 +54,8 @@ def read_passages(
 def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
     """The texts of a file: lines, what stands in a column, or sentences whose words are tagged."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
-    kind = KINDS[infer_task(file, {"encoding": options.encoding})[0]]
-    if options.text_column is None and isinstance(kind, SentenceKind):
+    kind = None if options.text_column else KINDS[infer_task(file, {"encoding": options.encoding})[0]]
+    if isinstance(kind, SentenceKind):
         note(f"{file}: tagged sentences, of which the words are read")
         for row in kind.rows(file, from_dict(kind.options, decoding)):
             yield " ".join(row.item.tokens)

@@ -39,8 +39,8 @@ def explain_tags(model: Any, sentences: Sequence[Tagged]) -> list[Explanation]:
     """
     encoded = model.encode_sentences(sentences)
     tags, whole = model.decode(encoded)[0], model.marginals(encoded)
-    asked = [_asked(model, own, chances) for own, chances in zip(tags, whole, strict=True)]
     own_tags = [model.same == model.same[own][:, None] for own in tags]  # those that are written alike
+    asked = [_asked(model, *own) for own in zip(tags, whole, own_tags, strict=True)]
     margins = [_margins(*own) for own in zip(whole, asked, own_tags, strict=True)]
     without = [np.tile(own, (len(text.tokens), 1)) for own, text in zip(margins, sentences, strict=True)]
     left_out = [
@@ -62,11 +62,13 @@ def explain_tags(model: Any, sentences: Sequence[Tagged]) -> list[Explanation]:
     ]
 
 
-def _asked(model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64]) -> list[_Asked]:
+def _asked(
+    model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64], own_tags: NDArray[np.bool_]
+) -> list[_Asked]:
     names = model.names(tags)
     if model.scheme == "plain":
         return [_Asked(name, place, place + 1, place) for place, name in enumerate(names)]
-    sure = (chances * (model.same == model.same[tags][:, None])).sum(axis=1)
+    sure = (chances * own_tags).sum(axis=1)
     return [
         _Asked(kind, start, end, start + int(sure[start:end].argmin()))
         for start, end, kind in read_spans(names)

@@ -44,9 +44,9 @@ class Classify(LabelTask):
     def encoder_with_base(self, parts: Parts[Any]) -> Settings:
         """Several thousand texts teach heads the order of words, which neither base nor expert knows; the
         encoder is to add to what these say, not to begin with it. With many labels it is to begin so."""
-        few = len(all_labels(parts.train)) <= _FEW_LABELS
-        certain = all(item.shares is None for item in parts.train)
-        if not (few and certain and _SEVERAL <= len(parts.train) < _MANY):
+        if not _SEVERAL <= len(parts.train) < _MANY or len(all_labels(parts.train)) > _FEW_LABELS:
+            return {}
+        if any(item.shares is not None for item in parts.train):
             return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 

@@ -146,12 +146,15 @@ def of_training(
 def learnt(
     task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
 ) -> tuple[list[Remark], set[int]]:
-    """What there is to say of items that a model was made of, and which these are, by number."""
+    """What there is to say of items that a model was made of, and which it has learnt from, by number: not
+    those that it was only chosen by."""
     kind = task.kind_for(model.config)
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
     known = remembered(kind, info["data"].get("seen"), items)
     seen = {number for number, own in enumerate(known) if own}
-    return _seen(info, sha256, many) or _known(len(seen), len(known), many), seen
+    remarks = _seen(info, sha256, many) or _known(len(seen), len(known), many)
+    chose = sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit")
+    return remarks, set() if chose else seen
 
 
 def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float) -> dict[str, Any] | None:

@@ -199,13 +199,10 @@ class _Trial:
         if not self.heads:
             raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
         self.items = read_answers(task, model, folder, file, parses, reading, listener).items
-        self.info = info = read_info(Path(folder))
-        remarks, self.learnt = learnt(task, model, info, self.items)
+        self.info = read_info(Path(folder))
+        remarks, self.learnt = learnt(task, model, self.info, self.items)
         for remark in remarks:
             listener.remark(remark)
-        sha256 = task.kind_for(model.config).fingerprint(self.items).sha256
-        if sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit"):
-            self.learnt = set[int]()  # it was chosen by these, and has not learnt from them
         whole = task.judge(model, self.items)
         self.scores = whole.to_json()
         self.sheet = task.sheet(self.scores)
