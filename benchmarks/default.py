@@ -7,12 +7,13 @@
     python benchmarks/default.py --table               # only print what has been measured
     python benchmarks/default.py --figure              # and draw it
 
-`--sets` takes names of sets and of groups (quick, texts, mtl16, helpdesk, pairs, tags, all). Training texts
-are nested, stratified subsets of the training part, others for each seed; of all texts there is one set, so
-the rivals, in which nothing else is random, read it once. Test texts are the whole test part, or 5,000 of
-it. Ours is trained by the command line in a process of its own. The rivals choose their settings by
-cross-validation on the same texts ("best linear" is the one that is best there); MiniLM reads the first 128
-word pieces of a text, and vectors of texts are kept in the folder `--cache`. fastText and the CRF need
+`--sets` takes names of sets and of groups (quick, texts, mtl16, helpdesk, pairs, tags, all; and made, tasks
+that made_sets.py makes of the data, on which no default was chosen). Training texts are nested, stratified
+subsets of the training part, others for each seed; of all texts there is one set, so the rivals, in which
+nothing else is random, read it once. Test texts are the whole test part, or 5,000 of it. Ours is trained by
+the command line in a process of its own. The rivals choose their settings by cross-validation on the same
+texts ("best linear" is the one that is best there); MiniLM reads the first 128 word pieces of a text, and
+vectors of texts are kept in the folder `--cache`. fastText and the CRF need
 `pip install fasttext-wheel python-crfsuite`.
 
 A run is a line of the results file, appended when it is done: kill it at any time and start it again. What
@@ -47,11 +48,10 @@ ALL = 0
 def sets_of(names: Sequence[str]) -> list[str]:
     """Sets by their names and those of groups, each once."""
     found = [own for name in names for own in GROUPS.get(name, [name])]
-    unknown = [name for name in found if name not in GROUPS["all"]]
+    known = [*GROUPS["all"], *GROUPS["made"]]
+    unknown = [name for name in found if name not in known]
     if unknown:
-        raise SystemExit(
-            f"no set or group {unknown[0]!r}; there are {', '.join([*GROUPS, *GROUPS['all']])}"
-        )
+        raise SystemExit(f"no set or group {unknown[0]!r}; there are {', '.join([*GROUPS, *known])}")
     return list(dict.fromkeys(found))
 
 

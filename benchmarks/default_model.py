@@ -78,6 +78,7 @@ def scores_of(metrics: dict[str, Any]) -> Result:
     test = metrics["test"]
     if "tokens" in test:
         found = {"test": test["entities"]["f1"] if "entities" in test else test["tokens"]["accuracy"]}
+        found["macro_f1"] = test["tokens"].get("macro_f1")
     else:
         found = {"test": test["accuracy"], "macro_f1": test.get("macro_f1")}
     found |= {name: test.get(name) for name in ("log_loss", "calibration_error", "unknown_words")}

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+import made_sets
 from headwise.data.options import ReadOptions
 from headwise.data.pair import PairOptions
 from headwise.data.pairs import read_aligned_pairs, read_pairs
@@ -180,6 +181,7 @@ GROUPS: dict[str, list[str]] = {
     "pairs": list(_PAIRS),
     "tags": list(_TAGS),
     "all": [*_CLASSIFY, *_PAIRS, *_TAGS],
+    "made": [*made_sets.CLASSIFY, *made_sets.PAIRS, *made_sets.TAGS],
     "mtl16": [f"mtl16/{own}" for own in MTL],
     "helpdesk": [f"helpdesk/{split}" for split in range(HELPDESK_SPLITS)],
     "quick": [
@@ -187,16 +189,27 @@ GROUPS: dict[str, list[str]] = {
         *("sst2", "imdb", "banking77", "clinc150", "emotion", "irony", "offensive", "helpdesk/0"),
     ],
 }
-"""What `--sets` takes besides the names of sets."""
+"""What `--sets` takes besides the names of sets. All are the real ones; what is made of them is not among
+them."""
 
 
 def load(name: str) -> DataSet:
     """A set by its name."""
+    if name in GROUPS["made"]:
+        return _made(name)
     if name in _TAGS:
         loader, scheme = _TAGS[name]
         return DataSet(name, "tag", *_cut(loader()), scheme=scheme)
     kind: Kind = "pair" if name in _PAIRS else "classify"
     return DataSet(name, kind, *_cut((_PAIRS if name in _PAIRS else _CLASSIFY)[name]()))
+
+
+def _made(name: str) -> DataSet:
+    tags = made_sets.TAGS.get(name)
+    kind: Kind = "tag" if tags else "pair" if name in made_sets.PAIRS else "classify"
+    loader, scheme = tags or ({**made_sets.CLASSIFY, **made_sets.PAIRS}[name], "plain")
+    train, test = (Part(*zip(*rows, strict=True)) for rows in loader())
+    return DataSet(name, kind, *_cut((train, test)), scheme=scheme)
 
 
 def _cut(parts: tuple[Part, Part]) -> tuple[Part, Part]:

@@ -109,9 +109,11 @@ def _fit(features: Sequence[Any], tags: Sequence[Any], penalty: tuple, iteration
 
 
 def _score(predicted: Sequence[Sequence[str]], part: Part, scheme: Scheme) -> Result:
-    """F1 of names, or accuracy of tags that mark no names, as `headwise train` reports it."""
+    """F1 of names, or accuracy of tags that mark no names, as `headwise train` reports it; and mean F1 of
+    tags."""
     sentences = [
         Tagged(tuple(words), tuple(tags)) for words, tags in zip(part.items, part.labels, strict=True)
     ]
     tokens, entities = judge_tags(predicted, sentences, scheme)
-    return {"test": round(tokens.accuracy if entities is None else entities.f1, 5)}
+    whole = tokens.accuracy if entities is None else entities.f1
+    return {"test": round(whole, 5), "macro_f1": round(tokens.macro_f1, 5)}
