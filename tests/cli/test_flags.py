@@ -242,4 +242,6 @@ def test_every_flag_of_a_training_says_what_it_is_for():
 )
 def test_fractions_are_no_whole_numbers(words, capsys):
     assert main(words) == 2
-    assert "is no whole number" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is no whole number" in said
+    assert next(word for word in reversed(words) if word.startswith("-")) in said

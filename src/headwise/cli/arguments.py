@@ -17,13 +17,14 @@ def _path(type_: object, tokens: Sequence[Token]) -> Path:
 
 def whole(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
     """Whole numbers; what has a fraction is not rounded."""
-    found = []
+    several, found = "tuple" in str(type_), []
     for token in tokens:
         try:
             found.append(int(token.value))
         except ValueError:
-            raise ValueError(f"{token.value!r} is no whole number") from None
-    return tuple(found) if "tuple" in str(type_) else found[0]
+            flag = f"{token.keyword}: " if several and token.keyword else ""  # of one the library names it
+            raise ValueError(f"{flag}{token.value!r} is no whole number") from None
+    return tuple(found) if several else found[0]
 
 
 Whole = Annotated[int, Parameter(converter=whole)]

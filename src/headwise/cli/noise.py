@@ -11,6 +11,7 @@ from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import columns, excerpt, note, percent, print_json, visible
 from headwise.cli.console import output as console
 from headwise.cli.flags import given
+from headwise.cli.pictures import write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.errors import ConfigError
@@ -54,8 +55,7 @@ def noise(
     Raises:
         HeadwiseError: The file or the output cannot be used.
     """
-    from headwise.predictions.file import telling_failures  # with these comes torch
-    from headwise.verbs.noise import noise_file
+    from headwise.verbs.noise import noise_file  # with these comes torch
     from headwise.verbs.predict import check_output_file
     from headwise.verbs.tag_noise import TagSuspect
 
@@ -71,8 +71,7 @@ def noise(
         text = io.StringIO()
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
         csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, found)])
-        with telling_failures(output):
-            output.write_text(text.getvalue(), encoding="utf-8", errors="replace")
+        write_whole(output, text.getvalue())
         note(f"{len(found):,} suspects are in {output}")
     if json:
         for own in found:

@@ -1,4 +1,5 @@
-"""Pictures and pages: whether one can be written, before the work that it shows; and to write it whole."""
+"""Pictures and pages: whether one can be written, before the work that it shows; and to write what is made
+whole."""
 
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a picture or a page whole, or leave what was there.
+    """Write a picture, a page or a table whole, or leave what was there.
 
     Raises:
         OutputError: HW604, it cannot be written.

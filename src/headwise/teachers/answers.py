@@ -12,19 +12,16 @@ from headwise.data.labels import all_labels
 from headwise.data.options import SoftOptions
 from headwise.data.read import read_examples
 from headwise.data.shares import shares_of
+from headwise.teachers.teacher import Teacher
 
 
-class AnswersTeacher:
+class AnswersTeacher(Teacher):
     """What a file says of its texts (see `headwise.data.soft_columns`); of one that stands there twice, the
     first counts.
 
     Args:
         file: Csv, tsv or jsonl with a column a label, or with labels and how sure they are.
         options: How it is read.
-
-    Attributes:
-        texts: Of the file.
-        notes: What was guessed in reading.
 
     Raises:
         DataError: It cannot be read.
@@ -46,8 +43,7 @@ class AnswersTeacher:
     def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         return np.array([normal_text(text) in self._items for text in texts], dtype=np.bool_)
 
-    def weights(self, texts: Sequence[str]) -> list[float]:
-        """How much each of them counts, by the file."""
+    def weights(self, texts: Sequence[str]) -> Sequence[float]:
         return [self._items[normal_text(text)].weight for text in texts]
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:

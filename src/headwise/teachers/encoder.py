@@ -15,7 +15,7 @@ from headwise.pretrain.answers import ask
 from headwise.pretrain.config import TeacherConfig
 from headwise.pretrain.sentence_encoder import SentenceEncoder
 from headwise.pretrain.work import key_of
-from headwise.teachers.teacher import Update
+from headwise.teachers.teacher import Teacher, Update
 from headwise.train.label_names import named_labels, names_tell, with_names
 from headwise.train.probe import fit_probe
 
@@ -23,7 +23,7 @@ _TRIED = 64  # texts on which bfloat16 is tried
 _SHARD = 1024  # texts of a file
 
 
-class EncoderTeacher:
+class EncoderTeacher(Teacher):
     """A frozen sentence encoder: a linear model of its vectors, of words and of characters, as much of each
     as cross-validation asks for (encoders know topics better than opinions); or logistic regression on its
     vectors alone.
@@ -70,9 +70,6 @@ class EncoderTeacher:
             matrix, bias = fit_probe(vectors, targets, classes, weights=weights, always=always)
             self._logits = lambda _, vectors: vectors @ matrix.T + bias
         return labels
-
-    def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        return np.ones(len(texts), dtype=np.bool_)
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
         return softmax(self._logits(texts, self.vectors(texts, keep=keep)), axis=1)

@@ -93,14 +93,13 @@ class Lesson:
         self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
 
     def _texts(self, teaching: Teaching, seed: int, decoding: Mapping[str, Any]) -> list[str]:
-        if isinstance(self.teacher, AnswersTeacher):
-            self.notes += [f"teacher: {note}" for note in self.teacher.notes]
+        self.notes += [f"teacher: {note}" for note in self.teacher.notes]
         if teaching.unlabelled is not None:
             options = ReadOptions(text_column=teaching.config.column, **decoding)
             rows = read_rows(teaching.unlabelled, options)
             self.notes += [f"unlabelled: {note}" for note in rows.notes]
             texts = (row.item.text for row in rows)
-        elif isinstance(self.teacher, AnswersTeacher):
+        elif self.teacher.texts is not None:
             texts = self.teacher.texts
         else:
             raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
@@ -140,11 +139,8 @@ class Lesson:
         )
         self.labels = tuple(self.teacher.learn(human.train, all_labels(human.train)))
         given = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
-        weights = [1.0] * len(self.texts)
-        if isinstance(self.teacher, AnswersTeacher):
-            weights = self.teacher.weights(self.texts)
         taught = []
-        for text, own, weight in zip(self.texts, given, weights, strict=True):
+        for text, own, weight in zip(self.texts, given, self.teacher.weights(self.texts), strict=True):
             shares = Shares(self.labels, own)
             taught.append(Example(text, shares.likeliest, weight=weight, shares=shares))
         self._check(human, Counter(own.label for own in taught if own.label))
@@ -166,8 +162,6 @@ class Lesson:
 
     def overlaps(self) -> tuple[Overlap, ...]:
         """Dev and test texts that a teacher of ours has learnt from, which make scores too good."""
-        if not isinstance(self.teacher, ModelTeacher):
-            return ()
         return known_overlaps(self.human.kind, self.teacher.seen, self.teacher.name, self.human.named)
 
     def together(self, parts: Parts[Any]) -> Parts[Any]:
@@ -186,7 +180,7 @@ class Lesson:
 
     def speeds(self, model: Any, items: Sequence[Any]) -> dict[str, float] | None:
         """Texts a second of the teacher and of the model, measured on some items; None of a file."""
-        if isinstance(self.teacher, AnswersTeacher):
+        if self.teacher.texts is not None:
             return None
         texts = [item.text for item in items] or self.texts
         return {

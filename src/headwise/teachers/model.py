@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 from headwise.errors import ConfigError
 from headwise.models.classifier import Model
 from headwise.store import load_model, read_info
+from headwise.teachers.teacher import Teacher
 
 _CHUNK = 4096
 
 
-class ModelTeacher:
+class ModelTeacher(Teacher):
     """A classifier of ours, as it is.
 
     Args:
         folder: Its folder.
-
-    Attributes:
-        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`).
 
     Raises:
         StoreError: It is not a sound model folder.
@@ -37,9 +35,6 @@ class ModelTeacher:
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels
-
-    def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        return np.ones(len(texts), dtype=np.bool_)
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
         parts = [
