@@ -60,6 +60,55 @@ def test_out_of_fold_scores_do_not_know_the_label():
     assert accuracy(found.model.scores(texts), targets) > 0.9
 
 
+@pytest.mark.parametrize("most", [text_fit.MOST_CROSSED, 100])
+def test_a_double_tells_nothing_out_of_fold(most, monkeypatch):
+    """Texts that stand there twice with labels that a coin gave them."""
+    monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
+    monkeypatch.setattr(text_fit, "MOST_COMPARED", 150)
+    random = np.random.default_rng(0)
+    texts = [f"word{n} and {'x' * n}" for n in range(100)]
+    targets = random.integers(0, 2, 100)
+    found = fit_linear([*texts, *(text.upper() for text in texts)], np.tile(targets, 2), 2)
+    assert 0.3 < found.cv_score < 0.7
+    assert np.abs(found.oof_scores).mean() < 0.5  # it is not sure of what it cannot know
+
+
+def test_pairs_are_out_of_fold_with_their_first_text():
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 2, 80)
+    pairs = [(f"premise number{n}", f"second{k}") for n in range(80) for k in range(3)]
+    found = fit_linear(pairs, np.repeat(labels, 3), 2, pairs=True)
+    assert 0.3 < found.cv_score < 0.7
+
+
+def test_all_folds_have_texts_where_few_are_different():
+    found = fit_linear(["a", "b", "c"] * 4, np.tile([0, 1, 1], 4), 2)
+    assert found.oof_scores.shape == (12, 2)
+    assert np.isfinite(found.oof_scores).all()
+    assert fit_linear(["a"] * 4, np.array([0, 1, 0, 1]), 2).oof_scores.shape == (4, 2)
+
+
+def test_texts_that_count_nothing_do_not_calibrate():
+    texts, targets = corpus(2, noise=0.1)
+    wrong = np.random.default_rng(1).integers(0, 2, len(texts))
+    weights = np.repeat([1.0, 0.0], len(texts))
+    alone = fit_linear(texts, targets, 2, settings=FIXED)
+    beside = fit_linear(
+        [*texts, *texts], np.append(targets, wrong), 2, settings=FIXED, sample_weight=weights
+    )
+    size = [np.abs(own.model.scores(texts)).mean() for own in (alone, beside)]
+    assert size[1] == pytest.approx(size[0], rel=0.2)
+
+
+def test_soft_labels_calibrate_as_they_are():
+    """All texts say the same, which is right in 6 of 10."""
+    texts = [f"word{n % 7} more{n}" for n in range(200)]
+    shares = np.tile([0.4, 0.6], (200, 1))
+    scores = fit_linear(texts, shares, 2).model.scores(texts)
+    chances = 1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))
+    assert chances == pytest.approx(np.full(200, 0.6), abs=0.05)
+
+
 def test_class_weights_move_the_border():
     texts, targets = corpus(2, noise=0.4, texts=400)
     plain = fit_linear(texts, targets, 2, settings=FIXED).model.scores(texts)

@@ -99,7 +99,7 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
     targets, texts = plain.train_targets, corpus(90, 0)[0]
     dev = corpus(60, 1)
     certain = np.eye(3, dtype=np.float32)[targets]
-    soft = ClassificationObjective(plain.model, (texts, targets), dev, soft=certain)
+    soft = ClassificationObjective(plain.model, (texts, certain), dev)
     plain.model.eval()
     torch.testing.assert_close(soft.loss(range(90)), plain.loss(range(90)))
     twice = np.where(targets == 0, 2.0, 1.0)
@@ -110,10 +110,10 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
     torch.testing.assert_close(weighted.loss(range(90)), expected)
     balanced = replace(plain.model.config, classifier=ClassifierConfig(class_weights="balanced"))
     plain.model.config = balanced
-    even = ClassificationObjective(plain.model, (texts, targets), dev, soft=np.full((90, 3), 1 / 3, "f4"))
+    even = ClassificationObjective(plain.model, (texts, np.full((90, 3), 1 / 3, "f4")), dev)
     assert np.allclose(even.class_weights, 1)
     wrong = certain[:, [1, 2, 0]]
-    taught = ClassificationObjective(plain.model, (texts, targets), dev, soft=wrong)
+    taught = ClassificationObjective(plain.model, (texts, wrong), dev)
     add_expert(taught, knowing(taught.dev_targets, 0.0))
     guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
     assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9

@@ -81,3 +81,19 @@ def test_numbers_have_a_ridge_regression():
     true = np.random.default_rng(2).normal(size=12)
     weights, bias = fit_number_probe(rows, (rows @ true + 3).astype(np.float32))
     np.testing.assert_allclose(rows @ weights[0] + bias, rows @ true + 3, atol=0.1)
+
+
+def test_doubles_are_held_out_together():
+    """Of labels that a coin gave, doubles would make large weights look right."""
+    random = np.random.default_rng(1)
+    rows = random.normal(size=(150, 100)).astype(np.float32) / 10
+    targets = random.integers(0, 2, 150)
+    twice, both = np.vstack([rows, rows]), np.tile(targets, 2)
+    same = np.tile(np.arange(150), 2)
+    apart, together = (fit_probe(twice, both, 2, same=own) for own in (None, same))
+    assert np.linalg.norm(together[0]) < np.linalg.norm(apart[0])
+    numbers = random.normal(size=150)
+    ridges = [fit_number_probe(twice, np.tile(numbers, 2), same=own) for own in (None, same)]
+    assert np.linalg.norm(ridges[1][0]) < np.linalg.norm(ridges[0][0])
+    alone = fit_number_probe(rows, numbers, same=np.arange(150))
+    np.testing.assert_array_equal(alone[0], fit_number_probe(rows, numbers)[0])

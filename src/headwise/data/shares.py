@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.errors import DataError
+from headwise.data.labels import targets_of
 
 Floats = NDArray[np.float32]
 TOLERANCE = 0.02
@@ -55,6 +56,13 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
             found[row] = max(0.0, 1.0 - float(own.values.sum())) / others
         found[row, columns] = own.values
     return found / found.sum(axis=1, keepdims=True)
+
+
+def wanted_of(items: Sequence[Any], labels: Sequence[str]) -> NDArray:
+    """What a model is to say of items: probabilities as `shares_of`, or label numbers where all are certain
+    (see `headwise.scores.targets`)."""
+    found = shares_of(items, labels)
+    return targets_of(items, labels) if found is None else found
 
 
 def doubted(items: Sequence[Any], labels: int) -> list[int]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from headwise.scores.calibrate import spread
+from headwise.scores.targets import smoothed
 
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from an equal share."""
@@ -55,20 +55,18 @@ class Mixture:
         return found
 
 
-def fit_mixture(
-    members: Sequence[NDArray], targets: NDArray[np.int64], *, texts: NDArray | None = None
-) -> Mixture:
+def fit_mixture(members: Sequence[NDArray], targets: NDArray, *, texts: NDArray | None = None) -> Mixture:
     """The mixture that makes held-out labels most likely.
 
     Args:
         members: Logits of each, `[texts, classes]`.
-        targets: Label numbers, `[texts]`.
+        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
         texts: Weights of the texts, if they differ, `[texts]`; their mean should be 1.
     """
     if not len(targets):
         return Mixture((1.0 / len(members),) * len(members), (1.0 / len(members),) * len(members), 0.0, ())
     logits = [_centred(member) for member in members]
-    wanted = _smoothed(targets, logits[0].shape[1])
+    wanted = smoothed(targets, logits[0].shape[1])
     importance = np.ones(len(targets)) if texts is None else np.asarray(texts, dtype=np.float64)
     temperatures = [_fit([own], wanted, importance, prior=0.0, scale=_HOTTEST) for own in logits]
     alone = [
@@ -100,14 +98,6 @@ def fit_mixture(
 def _centred(logits: NDArray) -> NDArray[np.float64]:
     logits = np.asarray(logits, dtype=np.float64)
     return logits - logits.mean(axis=1, keepdims=True)
-
-
-def _smoothed(targets: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """A share of each text, that of one text of all and one more, is spread over all labels."""
-    unsure = spread(len(targets))
-    wanted = np.full((len(targets), classes), unsure / classes)
-    wanted[np.arange(len(targets)), targets] += 1 - unsure
-    return wanted
 
 
 class _Loss:

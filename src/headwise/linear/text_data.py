@@ -103,6 +103,8 @@ class TrainingData:
         wanted: Numbers that are wanted in place of labels, `[texts, 1]`, else None.
         label_weights: Of label sets what a text with the label counts beside one without, `[classes]`.
         importance: How much each text counts, `[texts]`, 1 in the mean.
+        counts: The same where texts are held out, without the weights of labels; None where all count the
+            same.
         classes: Number of labels.
         most: Features that a block may have.
         reader: Of the first block.
@@ -120,6 +122,7 @@ class TrainingData:
     wanted: Floats | None
     label_weights: Floats
     importance: Floats
+    counts: Floats | None
     classes: int
     most: int
     reader: BlockReader
@@ -177,6 +180,7 @@ class TrainingData:
             sets=None if self.sets is None else self.sets[texts],
             wanted=None if self.wanted is None else self.wanted[texts],
             importance=self.importance[texts],
+            counts=None if self.counts is None else self.counts[texts],
             start=None if self.start is None else self.start.take(texts),
             cache={},
         )
@@ -240,10 +244,12 @@ class TrainingData:
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
         """What scores `[texts, classes]` are multiplied by to become logits, and their log loss; of numbers
         1 and the mean squared error."""
+        counts = None if self.counts is None else self.counts[texts]
         if self.wanted is not None:
-            return 1.0, float(((scores - self.wanted[texts]) ** 2).mean())
+            return 1.0, float(np.average(((scores - self.wanted[texts]) ** 2)[:, 0], weights=counts))
         if self.sets is None:
-            mixture = fit_mixture([scores], self.hard[texts])
+            targets = self.hard if self.soft is None else self.soft
+            mixture = fit_mixture([scores], targets[texts], texts=counts)
             return mixture.weights[0], mixture.loss
         factor = 1 / fit_binary_temperature(scores, self.sets[texts])
         return factor, mean_binary_loss(scores * np.float32(factor), self.sets[texts])
@@ -272,6 +278,9 @@ def training_data(
         np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     )
     label_weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
+    counts = None
+    if sample_weight is not None and importance.any():
+        counts = (importance / importance.mean()).astype(np.float32)
     if class_weight is not None and sets is None:
         own = np.asarray(class_weight, dtype=np.float64)
         importance = importance * (own[hard] if soft is None else soft @ own)
@@ -310,7 +319,7 @@ def training_data(
         further = Numbers.of(form if numbers is None else numbers)
     else:
         further = Numbers.of(form, WIDTHS, LEAST, judged)
-    weights = label_weights.astype(np.float32), importance.astype(np.float32)
+    weights = label_weights.astype(np.float32), importance.astype(np.float32), counts
     return TrainingData(
         blocks,
         vectors,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.duplicates import first_equal
 from headwise.linear.earlier import Earlier
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_data import (
@@ -79,7 +80,8 @@ def fit_linear(
     """A linear classifier on words, word pairs and characters, and perhaps on vectors of the texts.
 
     Blocks, naive Bayes ratios and C are chosen by cross-validation (of very many texts or labels, on some
-    texts that are held out), by log loss after calibration.
+    texts that are held out), by log loss after calibration. Nothing is said of a text by a model that has
+    seen its double (see `first_equal`).
 
     Args:
         texts: Training texts, or pairs of them.
@@ -110,12 +112,13 @@ def fit_linear(
     large = len(texts) * classes > MOST_CELLS
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
-    parts = _folds(data.hard[:judged], min(folds, 2) if few else folds, seed)
+    same = first_equal(texts[:judged], folds)
+    parts = _folds(data.hard[:judged], same, min(folds, 2) if few else folds, seed)
     found: Floats | None = None
     if settings is None:
         settings = data.first_settings
         if data.work <= MOST_WORK and len(parts) > 1:
-            compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, judged, seed))
+            compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, same, seed))
             settings = compared.choose(settings)
             if crossed:
                 found = compared.scores[settings]
@@ -160,12 +163,17 @@ def _score(found: Floats, data: TrainingData, texts: NDArray[np.int64]) -> float
     return float((found.argmax(1) == data.hard[texts]).mean())
 
 
-def _folds(targets: NDArray[np.int64], folds: int, seed: int) -> list[NDArray[np.int64]]:
-    """The texts of each fold; the texts of a label are spread evenly over them."""
-    folds = min(folds, len(targets))
+def _folds(
+    targets: NDArray[np.int64], same: NDArray[np.int64], folds: int, seed: int
+) -> list[NDArray[np.int64]]:
+    """The texts of each fold; the texts of a label are spread evenly over them, and those that are the
+    `same` (see `first_equal`) stay together."""
     order = np.random.default_rng(seed).permutation(len(targets))
     order = order[np.argsort(targets[order], kind="stable")]
-    return [np.sort(order[fold::folds]) for fold in range(folds)]
+    order = order[same[order] == order]
+    folds, place = min(folds, len(order)), np.empty(len(targets), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return [np.flatnonzero(place[same] % folds == fold) for fold in range(folds)]
 
 
 def _out_of_fold(
@@ -181,10 +189,14 @@ def _out_of_fold(
     return found
 
 
-def _some(data: TrainingData, judged: int, seed: int) -> tuple[TrainingData, Sequence[NDArray[np.int64]]]:
-    """Some of the texts that are judged, and all others; and of the first the ones that are held out."""
+def _some(
+    data: TrainingData, same: NDArray[np.int64], seed: int
+) -> tuple[TrainingData, Sequence[NDArray[np.int64]]]:
+    """Some of the texts that are judged, and all others; and of the first the ones that are held out, with
+    those that are the `same`."""
+    judged = len(same)
     texts = np.random.default_rng(seed).permutation(judged)[:MOST_COMPARED]
-    held = np.arange(len(texts) // 5)
+    held = np.flatnonzero(np.isin(same[texts], same[texts[: len(texts) // 5]]))
     return data.take(np.append(texts, np.arange(judged, len(data.hard)))), [held]
 
 

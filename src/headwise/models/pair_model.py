@@ -96,12 +96,15 @@ class PairReader(Reader):
         ]
         return np.concatenate([np.zeros((0, size), dtype=np.float32), *parts])
 
+    def texts_of(self, encoded: Sequence[EncodedPair]) -> Sequence[tuple[str, str]]:
+        return [(pair.first.text, pair.second.text) for pair in encoded]
+
     def expert_reads(
         self, encoded: Sequence[EncodedPair], *, vectors: bool = True
     ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
         """Both texts of each pair, with a base how their words match by its vectors as they came, and how
         they overlap (see `headwise.linear.pair_features`)."""
-        texts = [(pair.first.text, pair.second.text) for pair in encoded]
+        texts = self.texts_of(encoded)
         found = self.base_vectors(encoded) if vectors else None
         if found is not None:
             return texts, found[:, :-NUMBERS], found[:, -NUMBERS:]

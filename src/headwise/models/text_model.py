@@ -211,6 +211,10 @@ class Reader(TextModel):
             return None
         return self.embedding.texts([text.spelling for text in encoded])
 
+    def texts_of(self, encoded: Sequence[Any]) -> Sequence[Any]:
+        """Encoded texts, or pairs of them, as they were written."""
+        return [text.text for text in encoded]
+
     def expert_reads(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
@@ -220,7 +224,7 @@ class Reader(TextModel):
             encoded: Texts or pairs.
             vectors: Whether it reads vectors.
         """
-        return [text.text for text in encoded], self.base_vectors(encoded) if vectors else None, None
+        return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, None
 
     def remember(self, encoded: Sequence[Any]) -> None:
         """Let a frozen pretrained encoder read texts once, and keep what it made of them."""

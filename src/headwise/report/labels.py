@@ -9,6 +9,7 @@ import numpy as np
 from headwise.report.reading import Reading, reading_of
 from headwise.scores.calibrate import expected_calibration_error
 from headwise.scores.metrics import Scores, mean_loss, score
+from headwise.scores.targets import likeliest
 from headwise.scores.thresholds import decide
 
 MOST_MATRIX = 200
@@ -79,7 +80,8 @@ def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Ev
     Args:
         model: The model, of texts, pairs or bags.
         items: One or more of what it reads.
-        targets: Their label numbers, in the order of `model.labels`, `[items]`.
+        targets: Their label numbers, in the order of `model.labels`, `[items]`, or probabilities of the
+            labels, `[items, labels]`, by which the loss and the calibration are judged.
 
     Raises:
         ValueError: There are no items.
@@ -88,7 +90,7 @@ def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Ev
     logits = model.logits(encoded)
     probabilities = model.probabilities(logits)
     return Evaluation(
-        scores=score(decide(probabilities, model.thresholds), targets, model.labels),
+        scores=score(decide(probabilities, model.thresholds), likeliest(targets), model.labels),
         log_loss=mean_loss(logits / model.temperature, targets),
         calibration_error=expected_calibration_error(probabilities, targets),
         reading=reading_of(encoded),

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from headwise.scores.calibrate import MOST, USUAL, calibration_gap, spread
+from headwise.scores.calibrate import MOST, USUAL, calibration_gap
+from headwise.scores.targets import spread
 from headwise.scores.thresholds import Scores, Targets
 
 

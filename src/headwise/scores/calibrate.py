@@ -5,17 +5,14 @@ from functools import partial
 
 import numpy as np
 
+from headwise.scores.targets import right_of, smoothed
+
 USUAL = 20.0
 """Temperatures above this are those of outputs that say next to nothing."""
 MOST = 1e12
 BINS = 15
 """Of probabilities, of equal width, in which they are compared with how often they hold."""
 _FOLDS = 5
-
-
-def spread(texts: int) -> float:
-    """The share of a target that all labels have together, where there are so many held-out texts."""
-    return 1.0 / (texts + 2)
 
 
 def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -27,7 +24,7 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
 
     Args:
         logits: `[texts, classes]`.
-        targets: `[texts]`, integers.
+        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
         weights: How much each text counts, `[texts]`.
     """
     if len(targets) == 0:
@@ -36,12 +33,11 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     from scipy.special import log_softmax
 
     logits = logits.astype(np.float64)
-    unsure = spread(len(targets))
+    wanted = smoothed(targets, logits.shape[1])
 
     def loss(log_temperature: float) -> float:
         scaled = log_softmax(logits / np.exp(log_temperature), axis=1)
-        own = (1 - unsure) * scaled[np.arange(len(targets)), targets] + unsure * scaled.mean(axis=1)
-        return float(-np.average(own, weights=weights))
+        return float(-np.average((wanted * scaled).sum(axis=1), weights=weights))
 
     def lowest(low: float, high: float) -> float:
         found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
@@ -90,12 +86,12 @@ def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray) -
 
     Args:
         probabilities: `[texts, classes]`.
-        targets: `[texts]`, integers.
+        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
 
     Returns:
         Between 0 and 1; 0 where there are no texts.
     """
-    return calibration_gap(probabilities.max(axis=1), probabilities.argmax(axis=1) == targets)
+    return calibration_gap(probabilities.max(axis=1), right_of(probabilities.argmax(axis=1), targets))
 
 
 def calibration_gap(chances: np.ndarray, true: np.ndarray) -> float:
@@ -104,7 +100,7 @@ def calibration_gap(chances: np.ndarray, true: np.ndarray) -> float:
 
     Args:
         chances: `[n]`.
-        true: `[n]`, whether each holds.
+        true: `[n]`, whether each holds, or how likely that is.
     """
     which = np.minimum((chances * BINS).astype(int), BINS - 1)
     stated, found = (np.bincount(which, own.astype(np.float64), BINS) for own in (chances, true))

@@ -79,8 +79,10 @@ def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[f
 
 
 def mean_loss(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean cross-entropy in nats; logits `[texts, classes]`, of texts that count as `weights` say."""
-    losses = -log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(targets)), targets]
+    """Mean cross-entropy in nats; logits `[texts, classes]`, of texts that count as `weights` say. Targets
+    are label numbers, or probabilities of labels, `[texts, classes]`."""
+    said = log_softmax(logits.astype(np.float64), axis=1)
+    losses = -said[np.arange(len(targets)), targets] if targets.ndim == 1 else -(targets * said).sum(axis=1)
     return float(np.average(losses, weights=weights))
 
 

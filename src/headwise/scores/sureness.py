@@ -31,15 +31,16 @@ class Sureness:
     right: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sure: NDArray[np.floating], right: NDArray[np.bool_], most: int = _KEPT) -> Self:
-        """Of items: the probability of what is said of each, and whether it is right, both `[items]`."""
+    def of(cls, sure: NDArray[np.floating], right: NDArray, most: int = _KEPT) -> Self:
+        """Of items: the probability of what is said of each, and whether it is right (or how likely that
+        is, by the item's own probabilities), both `[items]`."""
         order = np.argsort(-sure, kind="stable")
         ranked, hits = sure[order].astype(np.float64), right[order].cumsum()
         last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
         kept = (
             np.unique(last[np.linspace(0, len(last) - 1, most).round().astype(int)]) if len(last) else last
         )
-        return cls(ranked[kept], kept + 1, hits[kept].astype(np.int64))
+        return cls(ranked[kept], kept + 1, np.rint(hits[kept]).astype(np.int64))
 
     @property
     def precision(self) -> NDArray[np.float64]:

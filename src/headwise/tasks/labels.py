@@ -8,7 +8,7 @@ import numpy as np
 
 from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
-from headwise.data.shares import held_weights_of, shares_of, weights_of
+from headwise.data.shares import held_weights_of, wanted_of, weights_of
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.explanation import Explanation, explain_labels
@@ -18,6 +18,7 @@ from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, readi
 from headwise.scores.calibrate import USUAL
 from headwise.scores.metrics import compare, score
 from headwise.scores.sureness import SURENESS, least_sure
+from headwise.scores.targets import right_of
 from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
 from headwise.train.classification import (
@@ -41,12 +42,11 @@ class LabelTask(Task):
     predictor = LabelPredictor
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
-        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        train, dev = ((own, wanted_of(own, model.labels)) for own in (parts.train, parts.dev))
         return ClassificationObjective(
             model,
             train,
             dev,
-            soft=shares_of(parts.train, model.labels),
             weights=weights_of(parts.train),
             dev_weights=held_weights_of(parts.dev),
         )
@@ -74,7 +74,7 @@ class LabelTask(Task):
         return [*names_told(model), *expert_told(model), *calibrated]
 
     def judge(self, model: Any, items: Any) -> Evaluation:
-        return evaluate_labels(model, items, targets_of(items, model.labels))
+        return evaluate_labels(model, items, wanted_of(items, model.labels))
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and the label numbers of the test items by it."""
@@ -97,7 +97,7 @@ class LabelTask(Task):
 
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
         sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
-        return sure, judged.predicted == targets_of(items, model.labels)
+        return sure, right_of(judged.predicted, wanted_of(items, model.labels))
 
     def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
         targets = targets_of(items, model.labels)

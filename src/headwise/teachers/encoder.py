@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from headwise.data.duplicates import first_equal
 from headwise.data.labels import targets_of
 from headwise.data.shares import shares_of, weights_of
 from headwise.linear.text_fit import fit_linear
@@ -17,7 +18,7 @@ from headwise.pretrain.sentence_encoder import SentenceEncoder
 from headwise.pretrain.work import key_of
 from headwise.teachers.teacher import Teacher, Update
 from headwise.train.label_names import named_labels, names_tell, with_names
-from headwise.train.probe import fit_probe
+from headwise.train.probe import FOLDS, fit_probe
 
 _TRIED = 64  # texts on which bfloat16 is tried
 _SHARD = 1024  # texts of a file
@@ -67,7 +68,8 @@ class EncoderTeacher(Teacher):
             how = {"dense": vectors, "sample_weight": weights, "always": always}
             self._logits = fit_linear(texts, targets, classes, **how).model.scores
         else:
-            matrix, bias = fit_probe(vectors, targets, classes, weights=weights, always=always)
+            same = first_equal(texts, FOLDS)
+            matrix, bias = fit_probe(vectors, targets, classes, weights=weights, same=same, always=always)
             self._logits = lambda _, vectors: vectors @ matrix.T + bias
         return labels
 

@@ -16,6 +16,7 @@ from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score
 from headwise.scores.sureness import SURENESS, Sureness
+from headwise.scores.targets import likeliest, right_of
 from headwise.scores.thresholds import fit_label_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
@@ -32,10 +33,9 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
 
     Args:
         model: The classifier.
-        train: Training texts or pairs, and label numbers.
-        dev: Dev texts or pairs, and label numbers.
-        soft: Probabilities of the labels of the training texts, `[texts, labels]`, where some are not
-            certain.
+        train: Training texts or pairs, and what is wanted of them: label numbers, or probabilities of
+            labels where some are not certain (see `headwise.scores.targets`).
+        dev: Dev texts or pairs likewise.
         weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
         dev_weights: The same of the dev texts.
     """
@@ -46,14 +46,12 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         train: tuple[Sequence[Any], np.ndarray],
         dev: tuple[Sequence[Any], np.ndarray],
         *,
-        soft: np.ndarray | None = None,
         weights: np.ndarray | None = None,
         dev_weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
-        self.train_targets = train[1].astype(np.int64) if soft is None else soft
+        self.train_targets, self.dev_targets = train[1], dev[1]
         self.text_weights, self.dev_weights = weights, dev_weights
-        self.dev_targets = dev[1].astype(np.int64)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
         counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
@@ -61,12 +59,6 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         self.names = 0
         if isinstance(model, Model) and model.config.base.names:
             learn_names(self)
-
-    @property
-    def train_labels(self) -> np.ndarray:
-        """The likeliest label of each training text."""
-        targets = self.train_targets
-        return targets if targets.ndim == 1 else targets.argmax(axis=1)
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)])
@@ -87,7 +79,8 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         items = some(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
         offsets = None if silent else model.outputs_of(items)
-        how = {"weights": weights, "offsets": offsets, "always": self.names, "center": model.reads_pairs}
+        how = {"same": self.same(texts), "always": self.names, "center": model.reads_pairs}
+        how |= {"weights": weights, "offsets": offsets}
         found = fit_probe(model.base_vectors(items), targets, len(model.labels), **how)
         with torch.no_grad():
             for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
@@ -101,8 +94,9 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
 def dev_scores(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, float]:
-    """The scores of logits `[texts, labels]` on dev; the loss is weighted, where texts have weights."""
-    scores = score(logits.argmax(axis=1), targets, labels)
+    """The scores of logits `[texts, labels]` on dev; the loss is weighted, where texts have weights, and
+    that of probabilities, where labels are not certain."""
+    scores = score(logits.argmax(axis=1), likeliest(targets), labels)
     return {
         "accuracy": scores.accuracy,
         "macro_f1": scores.macro_f1,
@@ -131,7 +125,9 @@ def set_thresholds(model: Any, logits: np.ndarray, targets: np.ndarray) -> None:
     """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
     items."""
     if not isinstance(model, BagModel) and model.config.classifier.thresholds == "f1":
-        model.thresholds = fit_label_thresholds(softmax(logits.astype(np.float64), axis=1), targets)
+        model.thresholds = fit_label_thresholds(
+            softmax(logits.astype(np.float64), axis=1), likeliest(targets)
+        )
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
@@ -145,7 +141,7 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     """Fit the linear expert and the temperature of a classifier that was trained on all texts on what other
     models say of texts that they were not trained on."""
     model = objective.model
-    outputs, targets = crossed.outputs, objective.train_labels[crossed.held]
+    outputs, targets = crossed.outputs, objective.train_targets[crossed.held]
     weights = objective.weights_of(crossed.held)
     before = expected_calibration_error(model.probabilities(outputs), targets)
     logits = add_expert_crossed(objective, crossed) if model.config.expert.kind == "linear" else None
@@ -161,5 +157,6 @@ def _held_out(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, Any]:
     """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""
-    sure, right = softmax(logits.astype(np.float64), axis=1).max(axis=1), logits.argmax(axis=1) == targets
+    sure = softmax(logits.astype(np.float64), axis=1).max(axis=1)
+    right = right_of(logits.argmax(axis=1), targets)
     return {**dev_scores(logits, targets, labels, weights), SURENESS: Sureness.of(sure, right).to_json()}

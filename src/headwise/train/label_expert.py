@@ -52,7 +52,7 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
     if not expert.features:
         return None
     members = [crossed.outputs, fitted.oof_scores[held]]
-    mixture = fit_mixture(members, objective.train_labels[held], texts=objective.weights_of(held))
+    mixture = fit_mixture(members, objective.train_targets[held], texts=objective.weights_of(held))
     _weigh(objective.model, expert, mixture)
     return mixture.mix(members) if mixture.weights[1] else None
 

@@ -64,9 +64,9 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         return self.summed(losses, texts)
 
     def probe(
-        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        how = {"weights": weights, "always": self.names}
+        how = {"weights": weights, "same": same, "always": self.names}
         return fit_probe(vectors, targets, len(self.model.labels), sets=True, **how)
 
     def evaluate(self) -> Mapping[str, float]:

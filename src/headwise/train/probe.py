@@ -24,8 +24,9 @@ STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 large to small until the held-out loss rises."""
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """What the weights squared count against errors squared, for vectors of length 1."""
+FOLDS = 5
+"""In which strengths are compared."""
 _LENGTH = 4.0  # of the vectors, which makes the strengths those above
-_FOLDS = 5
 _MOST_CROSSED = 5_000
 """Texts up to which each fold is held out once; of more, or of many labels, only the first."""
 
@@ -38,6 +39,7 @@ def fit_probe(
     weights: np.ndarray | None = None,
     offsets: np.ndarray | None = None,
     sets: bool = False,
+    same: NDArray[np.int64] | None = None,
     always: int = 0,
     center: bool = False,
     seed: int = 0,
@@ -51,6 +53,7 @@ def fit_probe(
         weights: How much each text counts, `[texts]`.
         offsets: Logits that the regression's are added to, `[texts, classes]`.
         sets: A text may have any number of labels: a regression for each.
+        same: For each text the number of the first that stays with it (`first_equal`).
         always: How many of the texts, the last, are in no fold.
         center: Their mean is taken off first: vectors with much in common are fitted sooner.
         seed: Of the folds.
@@ -73,11 +76,13 @@ def fit_probe(
     problem = _Problem(rows, wanted, counts, before, losses)
     best, start = STRENGTHS[0], None
     texts = len(rows) - always
-    if texts > _FOLDS:
-        fold = np.random.default_rng(seed).permutation(texts) % _FOLDS
+    if texts > FOLDS:
+        fold = np.random.default_rng(seed).permutation(texts) % FOLDS
+        if same is not None:
+            fold = fold[same[:texts]]
         fold = np.append(fold, np.full(always, -1))
         few = texts <= _MOST_CROSSED and wanted.size <= MOST_CELLS
-        held = [fold == number for number in range(_FOLDS if few else 1)]
+        held = [fold == number for number in range(FOLDS if few else 1)]
         found: list[Floats | None] = [None] * len(held)
         least = float("inf")
         for strength in STRENGTHS:
@@ -94,21 +99,32 @@ def fit_probe(
 
 
 def fit_number_probe(
-    vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+    vectors: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray | None = None,
+    same: NDArray[np.int64] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regression from the vectors of texts `[texts, size]` to numbers `[texts]`, each of which counts
-    as `weights` say, `[texts]`.
+    as `weights` say, `[texts]`. Each text is left out once; where some are the `same` (`first_equal`), they
+    are left out together, fold by fold.
 
     Returns:
         Weights `[1, size]` and bias `[1]`.
     """
     from sklearn.linear_model import RidgeCV  # slow to load, and predictions do without
+    from sklearn.model_selection import GroupKFold
 
+    same = np.arange(len(targets)) if same is None else same
     if weights is not None:
         kept = weights > 0
-        vectors, targets, weights = vectors[kept], targets[kept], weights[kept]
+        vectors, targets, weights, same = vectors[kept], targets[kept], weights[kept], same[kept]
     turn = leading(vectors).astype(np.float64)
-    found = RidgeCV(alphas=RIDGES).fit(vectors @ turn, targets.astype(np.float64), sample_weight=weights)
+    groups, folds = len(np.unique(same)), None
+    if FOLDS <= groups < len(same):
+        folds = list(GroupKFold(FOLDS).split(vectors, groups=same))
+    found = RidgeCV(alphas=RIDGES, cv=folds).fit(
+        vectors @ turn, targets.astype(np.float64), sample_weight=weights
+    )
     solved, bias = turn @ np.asarray(found.coef_), np.asarray([found.intercept_])
     return solved[None].astype(np.float32), bias.astype(np.float32)
 

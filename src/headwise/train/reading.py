@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from headwise.data.chunks import some
+from headwise.data.duplicates import first_equal
 from headwise.models.bag_model import BagModel
 from headwise.models.text_model import Reader
+from headwise.train.probe import FOLDS
 
 AnyReader = TypeVar("AnyReader", bound=Reader | BagModel)
 
@@ -54,11 +56,17 @@ class ReaderObjective(Generic[AnyReader]):
             return np.arange(count)
         return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
 
+    def same(self, numbers: np.ndarray) -> np.ndarray:
+        """Which of the training texts with these numbers are held out together (`first_equal`)."""
+        model: Any = self.model
+        return first_equal(model.texts_of(some(self.train_items, numbers)), FOLDS)
+
     def probe(
-        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """What vectors of training texts by a base, `[texts, size]`, say by themselves of their targets,
-        each text as much as it counts: weights `[outputs, size]` and biases `[outputs]`."""
+        each text as much as it counts: weights `[outputs, size]` and biases `[outputs]`. `same` says which
+        texts are held out together."""
         raise NotImplementedError
 
     def begin_with_probe(self) -> None:
@@ -69,7 +77,7 @@ class ReaderObjective(Generic[AnyReader]):
             return
         probe, texts = model.probe, self.sampled
         vectors = model.base_vectors(some(self.train_items, texts))
-        found = self.probe(vectors, self.train_targets[texts], self.weights_of(texts))
+        found = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
         with torch.no_grad():
             for own, values in zip((probe.weight, probe.bias), found, strict=True):
                 own.copy_(torch.from_numpy(values))

@@ -53,9 +53,9 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         return self.summed(losses, texts)
 
     def probe(
-        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        return fit_number_probe(vectors, targets, weights)
+        return fit_number_probe(vectors, targets, weights, same)
 
     def evaluate(self) -> Mapping[str, float]:
         said, deviation = self.model.scores(self.dev_items), self.model.scale.deviation

@@ -11,6 +11,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
+from headwise.data.duplicates import MANY
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
@@ -26,7 +27,6 @@ from headwise.data.split import Split, fold_items, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
-_MANY = 10  # different first texts for each fold
 
 
 class PairKind(Kind[Pair]):
@@ -74,7 +74,7 @@ class PairKind(Kind[Pair]):
     def folds(self, items: Sequence[Pair], count: int, seed: int = 0) -> list[int]:
         """As for all kinds, but pairs with the same first text are in one fold, where these are many."""
         firsts = [item.first for item in items]
-        if len(set(firsts)) < _MANY * count:
+        if len(set(firsts)) < MANY * count:
             return super().folds(items, count, seed)
         return fold_items(firsts, self.answer.strata(items), count, seed)
 
