@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headwise.data.sentence import Tagged
-from headwise.linear.tag_crf import CrfTagger, fit_crf
+from headwise.linear.tag_crf import STRENGTHS, CrfTagger, choose_strength, fit_crf, fit_crf_with
 from headwise.linear.tag_features import ATTRIBUTES, TEMPLATES, attributes, features_of
 
 
@@ -88,6 +88,46 @@ def test_plain_tags_and_words_never_seen():
     tagger = fit_crf(train, "plain")
     assert tagger.predict([Tagged(("birds", "sing"), ()), Tagged(("\ud800",), ())])[0] == ["NOUN", "VERB"]
     assert tagger.predict([]) == []
+
+
+def noisy_corpus(count: int, seed: int) -> list[Tagged]:
+    """Three words of ten have a tag that no word tells, the others have none."""
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 3000, (count, 8))
+    tags = np.where(random.random((count, 8)) < 0.3, "MARK", "O")
+    return [
+        Tagged(tuple(f"w{n}" for n in own), tuple(map(str, marks)))
+        for own, marks in zip(words, tags, strict=True)
+    ]
+
+
+def test_a_penalty_is_chosen_where_words_tell_little():
+    train, test = noisy_corpus(200, 0), noisy_corpus(100, 1)
+    assert choose_strength(train) == STRENGTHS[-1]
+    right = [
+        np.mean(
+            [
+                own == told.tags[n]
+                for tags, told in zip(found, test, strict=True)
+                for n, own in enumerate(tags)
+            ]
+        )
+        for found in (
+            fit_crf(train, "plain").predict(test),
+            fit_crf_with(train, "plain", 0.0).predict(test),
+        )
+    ]
+    assert right[0] > right[1] + 0.02
+    learnable = [Tagged((f"w{n % 40}", f"{n}th"), ("AB"[n % 2], "NUM")) for n in range(200)]
+    assert choose_strength(learnable) == 0.0
+    assert choose_strength(train[:1]) == choose_strength([Tagged((), ())] * 9) == 0.0
+
+
+def test_penalties_shrink_weights_and_doubles_do_not_choose_them():
+    train = noisy_corpus(200, 0)
+    sizes = [np.abs(fit_crf_with(train, "plain", own).weights).mean() for own in STRENGTHS]
+    assert sizes[0] > sizes[1] > sizes[2] > 0
+    assert choose_strength(train * 3) == STRENGTHS[-1]
 
 
 def test_one_tag_only():
