@@ -3,6 +3,7 @@
 import json
 import random
 
+import numpy as np
 import pytest
 
 from headwise.verbs import curve as verb
@@ -57,6 +58,57 @@ def _tags(path):
             for name, tag in [chance.choice((("Rome", "B-LOC"), ("Anna", "B-PER"), ("bed", "O")))]
         )
     )
+
+
+def test_groups_are_held_out_whole():
+    groups = [[0, 5], [1], [2, 3, 4], [6], [7, 8], [9]]
+    for seed in range(20):
+        test, train = verb.held_out(groups, 2, seed)
+        assert sorted([*test.tolist(), *train.tolist()]) == list(range(10))
+        assert 1 <= len(test) <= 2
+        assert all(set(own) <= set(test.tolist()) or set(own) <= set(train.tolist()) for own in groups)
+    test, train = verb.held_out([[n] for n in range(50)], 10, 3)  # as they come, where all are different
+    assert [*test, *train] == np.random.default_rng(3).permutation(50).tolist()
+
+
+def _coins(chance, number):
+    """As many texts as that, each twice, and with a label that a coin has thrown."""
+    own = [
+        (" ".join(chance.choices(sum(WORDS, ()), k=4)) + f" n{n}", chance.choice("ab"))
+        for n in range(number)
+    ]
+    return [*own, *((text.upper(), label) for text, label in own)]
+
+
+@pytest.mark.parametrize("kind", ["texts", "pairs", "sentences"])
+def test_what_was_learnt_by_heart_is_not_judged(run, tmp_path, kind):
+    rows = _coins(random.Random(6), 150)
+    if kind == "texts":
+        lines = ["text,label", *map(",".join, rows)]
+    elif kind == "pairs":  # with the same first text, and another second one
+        own = enumerate(rows)
+        lines = [
+            "sentence1,sentence2,label",
+            *(f"{text.lower()},so {n},{label}" for n, (text, label) in own),
+        ]
+    else:
+        lines = [
+            "\n".join(
+                [*(f"{word}\tO" for word in text.split()[:-1]), f"{text.split()[-1]}\tB-{label.upper()}\n"]
+            )
+            for text, label in rows
+        ]
+    name = "own.tsv" if kind == "sentences" else "own.csv"
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    code, out, err = run("curve", name, "--seeds", "2", "--base", "none", "--json")
+    assert code == 0, err
+    assert np.mean(json.loads(out)["scores"]) < 0.58
+
+
+def test_a_text_that_fills_the_file_is_told(run, tmp_path):
+    (tmp_path / "same.csv").write_text("text,label\n" + "so,a\nno,b\n" * 60)
+    code, _, err = run("curve", "same.csv")
+    assert (code, "too few different texts to hold a fifth of them out" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
-"""When two texts count as the same."""
+"""When two texts count as the same, and which texts are kept together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-MANY = 10
-"""Different first texts for each fold from which on pairs with the same first text stay together."""
+_MANY = 10  # different first texts for each part
 
 
 def normal_text(text: str) -> str:
@@ -15,21 +14,36 @@ def normal_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def first_equal(texts: Sequence[Any], folds: int) -> NDArray[np.int64]:
-    """For each text the number of the first one that is held out with it, `[texts]`: its own where there is
-    no other. A model that has seen a text knows more about its double than about new texts.
+def same_items(keys: Iterable[str]) -> dict[str, list[int]]:
+    """The numbers of the items of every distinct key, as `normal_text` has it, in the order of first
+    occurrence."""
+    groups: dict[str, list[int]] = {}
+    for number, key in enumerate(keys):
+        groups.setdefault(normal_text(key), []).append(number)
+    return groups
+
+
+def many_firsts(firsts: Sequence[str], parts: int) -> bool:
+    """Whether pairs with these first texts are kept together by them: where many are different. One premise
+    often has several hypotheses; but a few questions may have all the answers."""
+    return len(set(firsts)) >= _MANY * parts
+
+
+def first_equal(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
+    """For each text, or pair of texts, the number of the first one that it is held out with, `[texts]`: its
+    own where there is no other. A model that has seen a text knows more about its double than about new
+    texts.
 
     Args:
-        texts: Texts, of which equal ones stay together; or pairs of texts, which do so too if only their
-            first texts are equal, where there are many different ones (one premise often has several
-            hypotheses; but a few questions may have all the answers).
-        folds: How many parts are held out.
+        texts: Texts, of which equal ones stay together; or pairs, which do so by `many_firsts` too.
+        parts: How many of them are held out, one after the other.
     """
     keys: Sequence[str] = texts
     if len(texts) and not isinstance(texts[0], str):
         keys = [first for first, _ in texts]
-        if len(set(keys)) < MANY * folds:
+        if not many_firsts(keys, parts):
             keys = [f"{first}\n{second}" for first, second in texts]
-    first: dict[str, int] = {}
-    numbers = [first.setdefault(normal_text(key), place) for place, key in enumerate(keys)]
-    return np.array(numbers, dtype=np.int64)
+    found = np.empty(len(texts), dtype=np.int64)
+    for numbers in same_items(keys).values():
+        found[numbers] = numbers[0]
+    return found

@@ -129,10 +129,13 @@ class Kind(ABC, Generic[Item]):
         keys, strata = [self.key(item) for item in items], self.answer.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
+    def apart(self, items: Sequence[Item], count: int) -> list[str]:
+        """What is the same for items that no two of so many parts may share."""
+        return [self.key(item) for item in items]
+
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""
-        keys, strata = [self.key(item) for item in items], self.answer.strata(items)
-        return fold_items(keys, strata, count, seed)
+        return fold_items(self.apart(items, count), self.answer.strata(items), count, seed)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """What there is to tell of the parts, by name, once the data are split."""

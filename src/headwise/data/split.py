@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from headwise.config import check_range
-from headwise.data.duplicates import normal_text
+from headwise.data.duplicates import same_items
 from headwise.data.errors import DataError
 from headwise.data.example import Example
 from headwise.data.nouns import TEXTS, Nouns
@@ -142,11 +142,8 @@ def _classes(
     keys: Sequence[str], strata: Sequence[str | None], seed: int
 ) -> dict[str | None, list[_Group]]:
     """Items that stay together, in random order, by their strata."""
-    same: dict[str, list[int]] = {}
-    for index, key in enumerate(keys):
-        same.setdefault(normal_text(key), []).append(index)
     classes: dict[str | None, list[_Group]] = {}
-    for _, indices in sorted(same.items(), key=lambda own: _draw(seed, own[0])):
+    for _, indices in sorted(same_items(keys).items(), key=lambda own: _draw(seed, own[0])):
         group = _Group(indices, _commonest([strata[i] for i in indices]))
         classes.setdefault(group.stratum, []).append(group)
     return classes

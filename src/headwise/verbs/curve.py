@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.config import from_dict
+from headwise.data.duplicates import same_items
 from headwise.data.files import file_name
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
@@ -115,7 +116,8 @@ def curve_file(
     """Train models on more and more of the items of a file, and say what others would add.
 
     Each seed holds a fifth of the items out and takes the rest in another order, of which every model has
-    the first so many: what differs between the sizes of a seed is the number of items alone.
+    the first so many: what differs between the sizes of a seed is the number of items alone. Equal items
+    (of pairs: those with the same first text) are held out together, or not at all.
 
     Args:
         file: Texts, pairs or sentences with answers; "-" is standard input.
@@ -152,6 +154,9 @@ def curve_file(
     if count < LEAST:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {LEAST} or more {many}")
     held = min(max(round(_HELD * count), 1), _MOST_HELD)
+    groups = [*same_items(kind.apart(data.items, round(1 / _HELD))).values()]
+    if min(map(len, groups)) > held:
+        raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     parts = Parts(kind, data.items, [], [])
     listener.notes(kind.tell(parts.named))
@@ -169,17 +174,33 @@ def curve_file(
     measured = Measured(work, identity)
     with listener.answering() as update:
         for seed in range(seeds):
-            order = np.random.default_rng(seed).permutation(count)
+            test, train = held_out(groups, held, seed)
             for place, size in enumerate(sizes.tolist()):
                 key = f"{seed}:{size}"
                 if key not in measured.found:
-                    measured.add(key, judge(order[held : held + size], order[:held], seed))
+                    measured.add(key, judge(train[:size], test, seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
     scores = np.array([[measured.found[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
     sheet = own.tally_sheet(parts, build_recipe({"model": {"task": name}}).model)
     law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
     steps = tuple(more) or tuple(dict.fromkeys(_round(count * share) for share in (0.25, 0.5, 1)))
     return Curve(data.path, count, "whole" if whole else "linear", sheet, sizes, scores, law, steps)
+
+
+def held_out(
+    groups: Sequence[Sequence[int]], held: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Items to judge on and items to train on, in random order: of groups, which stay whole, those that
+    come first and fit into `held` items, and all others."""
+    test, train, room = list[int](), list[int](), held
+    for place in np.random.default_rng(seed).permutation(len(groups)).tolist():
+        own = groups[place]
+        if len(own) <= room:
+            test += own
+            room -= len(own)
+        else:
+            train += own
+    return np.array(test), np.array(train)
 
 
 class Measured:

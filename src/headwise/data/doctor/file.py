@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from headwise.data.diagnosis import Finding
-from headwise.data.duplicates import normal_text
+from headwise.data.duplicates import same_items
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ class File:
     @cached_property
     def same(self) -> dict[str, list[int]]:
         """The numbers of the items of every distinct key, in the order of first occurrence."""
-        groups: dict[str, list[int]] = {}
-        for number, item in enumerate(self.items):
-            groups.setdefault(normal_text(self.kind.key(item)), []).append(number)
-        return groups
+        return same_items(map(self.kind.key, self.items))
 
     @cached_property
     def repeated(self) -> list[list[int]]:

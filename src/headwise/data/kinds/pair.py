@@ -11,7 +11,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
-from headwise.data.duplicates import MANY
+from headwise.data.duplicates import many_firsts
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
@@ -23,7 +23,7 @@ from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
 from headwise.data.pairs import read_pair_rows, read_pairs, rows_of
 from headwise.data.rows import Rows
-from headwise.data.split import Split, fold_items, split_items
+from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
@@ -71,12 +71,10 @@ class PairKind(Kind[Pair]):
             more = ("there are too few different first texts to keep equal ones in one part",)
         return replace(split, notes=(f"{split.notes[0]}; pairs with the same {kept} stay together", *more))
 
-    def folds(self, items: Sequence[Pair], count: int, seed: int = 0) -> list[int]:
-        """As for all kinds, but pairs with the same first text are in one fold, where these are many."""
+    def apart(self, items: Sequence[Pair], count: int) -> list[str]:
+        """The first texts, where these are many enough for so many parts."""
         firsts = [item.first for item in items]
-        if len(set(firsts)) < MANY * count:
-            return super().folds(items, count, seed)
-        return fold_items(firsts, self.answer.strata(items), count, seed)
+        return firsts if many_firsts(firsts, count) else super().apart(items, count)
 
     def fields(self, item: Pair) -> Iterable[str | None]:
         yield from (item.first, None, *heads_field(item.first_heads))
