@@ -14,7 +14,7 @@ ROOMS = (
     ("config", "kernel", "memory", "recipes"),
     ("ragged",),
     ("steps",),
-    ("scores_schemes", "features_tokenize"),
+    ("scores_schemes", "features_tokenize", "linear_form"),
     ("data",),
     ("priors",),
     ("scores",),
@@ -49,6 +49,8 @@ APART = {
     ("scores", "schemes"): "scores_schemes",
     ("scores", "scheme_check"): "scores_schemes",
     ("features", "tokenize"): "features_tokenize",
+    ("linear", "form"): "linear_form",
+    ("linear", "hashing"): "linear_form",  # characters as numbers, which form counts
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.linear.earlier import Earlier
-from headwise.linear.form import FORM, form_of
+from headwise.linear.form import FORM, form_of, said_of
 from headwise.linear.text_data import LinearSettings, Numbers
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
@@ -54,6 +54,22 @@ def test_form_of_any_text(texts):
     np.testing.assert_allclose(
         form_of(texts), np.reshape([counted(own) for own in texts], (-1, FORM)), atol=1e-5
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "below", "said"),
+    [
+        (0, math.log1p(1200), False, "1,200 or more letters and digits"),
+        (1, -math.log(5), True, "about 5.00 or more letters and digits a word"),
+        (4, math.log(0.5), True, "about 0.50 or fewer marks a word"),
+        (4, 0.0, True, "about 1.00 or fewer marks a word"),
+        (7, 0.0, True, "no line ends"),
+        (8, 0.25, False, "25.0 % or more words that begin with a capital"),
+    ],
+)
+def test_what_a_number_says(number, value, below, said):
+    assert said_of(number, value, below=below) == said
+    assert all(said_of(own, 0.5, below=below) for own in range(FORM))
 
 
 def of_length(texts: int, seed: int = 0) -> tuple[list[str], np.ndarray]:

@@ -74,7 +74,7 @@ CODES = {
     "HW167": "labels that always stand together",
     "HW168": "texts without a label",
     "HW169": "empty or repeated labels in a cell or list",
-    "HW170": "a word or character that nearly decides a label",
+    "HW170": "a word, character or form of texts that nearly decides a label",
     "HW171": "labels that are unlikely by their own probability",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",

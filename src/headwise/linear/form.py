@@ -22,6 +22,15 @@ LEAST = np.array([0.5, 0.5, 0.05, 0.05, *[0.5] * 4, 0.05, 0.05])
 """What the numbers of texts are taken to differ by at least: texts to come may differ more than those of
 training."""
 
+_COUNTS = {0: "letters and digits", 5: "exclamation marks", 6: "question marks", 7: "line ends"}
+_RATIOS = {1: ("letters and digits a word", -1), 4: ("marks a word", 1)}
+_SHARES = {
+    2: "capitals among letters",
+    3: "digits among letters and digits",
+    8: "words that begin with a capital",
+    9: "words of capitals alone",
+}
+
 _LETTER, _CAPITAL, _DIGIT = 1, 2, 4
 _KNOWN = 0x3000  # characters that are looked up; most of those beyond are letters without capitals
 _LINE, _CALL, _QUESTION = 10, 33, 63
@@ -33,6 +42,20 @@ def form_of(texts: Sequence[str]) -> NDArray[np.float32]:
     exclamation marks, question marks and line ends; and the shares of words that begin with a capital and
     that are all capitals. Words are what white space separates; logarithms are of one more."""
     return _form(*codes_of(texts), _kinds())
+
+
+def said_of(number: int, value: float, *, below: bool) -> str:
+    """What texts have whose number is this value or less (`below`) or more: `40 or fewer letters and
+    digits`."""
+    if number in _RATIOS:
+        what, sign = _RATIOS[number]
+        return f"about {np.exp(sign * value):.2f} or {'fewer' if below == (sign > 0) else 'more'} {what}"
+    if number in _COUNTS:
+        what, amount = _COUNTS[number], f"{np.expm1(value):,.0f}"
+    else:
+        what, amount = _SHARES[number], f"{100 * value:.1f} %"
+    more = f"{amount} or {'fewer' if below else 'more'} {what}"
+    return more if value or not below else f"no {what}"
 
 
 @cache

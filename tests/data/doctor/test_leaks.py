@@ -1,4 +1,4 @@
-"""Words and characters that nearly decide a label are told; words that merely lean to one are not."""
+"""Words, characters and forms that nearly decide a label are told; what merely leans to one is not."""
 
 import random
 
@@ -11,9 +11,13 @@ from headwise.data.kinds import KINDS
 WORDS = [f"w{n}" for n in range(60)]
 
 
-def texts(number: int, seed: int = 0) -> list[str]:
+_chance = random.Random(9)
+LETTERS = ["".join(_chance.choices("abcdefghij", k=_chance.randint(2, 7))) for _ in range(60)]
+
+
+def texts(number: int, seed: int = 0, words: list[str] = WORDS) -> list[str]:
     chance = random.Random(seed)
-    return [" ".join(chance.choices(WORDS, k=12)) + "." for _ in range(number)]
+    return [" ".join(chance.choices(words, k=chance.randint(8, 16))) + "." for _ in range(number)]
 
 
 def found(own: list[str], labels: list[str]) -> list[tuple[str, str]]:
@@ -42,6 +46,52 @@ def test_traces_of_three_labels(change, trace):
     labels = ["a", "b", "c"] * 300
     own = [change(text) if label == "b" else text for text, label in zip(texts(900), labels, strict=True)]
     assert found(own, labels) == [("b", trace)]
+
+
+@pytest.mark.parametrize(
+    ("change", "trace"),
+    [
+        (lambda text: text[:20] + ".", "18 or fewer letters and digits"),
+        (lambda text: text.replace(" ", "\n", 1), "1 or more line ends"),
+        (str.upper, "100.0 % or more capitals among letters"),
+        (lambda text: text.replace(" ", ""), "about 13.50 or more letters and digits a word"),
+    ],
+)
+def test_forms_of_three_labels(change, trace):
+    labels = ["a", "b", "c"] * 300
+    own = [
+        change(text) if label == "b" else text
+        for text, label in zip(texts(900, words=LETTERS), labels, strict=True)
+    ]
+    assert found(own, labels) == [("b", trace)]
+
+
+def test_a_form_that_leans_to_a_label_is_no_leak():
+    labels = ["a", "b"] * 500
+    own = [
+        text.upper() if label == "a" and n % 3 else text
+        for n, (text, label) in enumerate(zip(texts(1000), labels, strict=True))
+    ]
+    assert found(own, labels) == []
+    own = [
+        text.upper() if label == "a" or n % 5 == 1 else text
+        for n, (text, label) in enumerate(zip(own, labels, strict=True))
+    ]
+    assert found(own, labels) == []
+
+
+def test_what_to_do_about_a_form(write):
+    labels = ["spam", "ham", "eggs"] * 100
+    lines = [
+        f"{text.upper() if label == 'ham' else text},{label}"
+        for text, label in zip(texts(300, words=LETTERS), labels, strict=True)
+    ]
+    path = write("train.csv", "\n".join(["text,label", *lines]) + "\n")
+    (told,) = (own for own in diagnose(KINDS["classify"], [path]).findings if own.code == "HW170")
+    assert told.message.startswith(
+        "100.0 % or more capitals among letters in 100 of 100 texts labelled 'ham'"
+    )
+    assert "make all of them alike in it" in told.fix
 
 
 def test_a_few_exceptions_do_not_hide_a_leak():
@@ -119,7 +169,7 @@ def test_many_leaks_are_summed_up(write):
     told = [own for own in diagnose(KINDS["classify"], [path]).findings if own.code == "HW170"]
     assert len(told) == 4
     assert told[-1].message.startswith(
-        "5 more labels that one word or character nearly decides: 'x3' for 'l3'"
+        "5 more labels that one word, character or form nearly decides: 'x3' for 'l3'"
     )
 
 

@@ -1,20 +1,23 @@
-"""The doctor's search for words and characters that nearly decide a label.
+"""The doctor's search for words, characters and forms of texts that nearly decide a label.
 
 Such a one may be the nature of the thing, or a trace of how the data were collected: a source's name in
-all texts of one label, a mark that a form added. A model then learns the trace and little else, and its
-scores on texts that have the trace as well mean nothing.
+all texts of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the
+trace and little else, and its scores on texts that have the trace as well mean nothing.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from headwise.data.diagnosis import Finding, some
 from headwise.data.doctor.file import File
+from headwise.data.doctor.forms import Forms
 
 PRECISION = 0.95
 """Of the items with a trace so many have the label, at least (the lower end of a 95 % interval)."""
@@ -31,7 +34,8 @@ _Z = 1.96
 class Trace(NamedTuple):
     """What an item may have, or lack.
 
-    `kind` is "word", "character", "first" or "last" (word of the text).
+    `kind` is "word", "character", "first" or "last" (word of the text), or "form", of which `value` says
+    the number and its cut.
     """
 
     kind: str
@@ -39,6 +43,8 @@ class Trace(NamedTuple):
     lacking: bool = False
 
     def __str__(self) -> str:
+        if self.kind == "form":
+            return self.value
         places = {"first": "as the first word", "last": "at the end"}
         what = f"the character {self.value!r}" if self.kind == "character" else repr(self.value)
         where = f" {places[self.kind]}" if self.kind in places else ""
@@ -75,7 +81,7 @@ class Leak:
 
 
 def leaks(file: File) -> Iterator[Finding]:
-    """Words and characters that nearly decide a label of the training data."""
+    """Words, characters and forms that nearly decide a label of the training data."""
     if not file.training or len(file.data.labels) < 2:
         return
     found = find_leaks(file.texts, [item.labels for item in file.items])
@@ -87,9 +93,10 @@ def leaks(file: File) -> Iterator[Finding]:
             f"({leak.recall:.1%}), and in {others:,} without that label: it nearly decides the label "
             f"(precision {leak.precision:.1%})"
         )
+        away = "make all of them alike in it" if leak.trace.kind == "form" else "take it out of all of them"
         fix = (
-            f"if it is a trace of how the {nouns.many} were collected, take it out of all of them; else a "
-            f"model learns it and little more, and fails where it is missing"
+            f"if it is a trace of how the {nouns.many} were collected, {away}; else a model learns it and "
+            f"little more, and fails where it is missing"
         )
         named = leak.trace.kind == "word" and leak.trace.value in words_of(leak.label)
         if named:
@@ -103,7 +110,7 @@ def leaks(file: File) -> Iterator[Finding]:
         yield Finding("info" if named else "warning", "HW170", message, where, fix)
     if rest := found[_SHOWN:]:
         shown = some([f"{leak.trace} for {leak.label!r}" for leak in rest])
-        message = f"{len(rest):,} more labels that one word or character nearly decides: {shown}"
+        message = f"{len(rest):,} more labels that one word, character or form nearly decides: {shown}"
         yield Finding("info", "HW170", message, (file.data.path,))
 
 
@@ -128,10 +135,13 @@ def find_leaks(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[Le
         for label in known.intersection(own):
             within[label].update(traces)
     found: list[tuple[float, Leak]] = []
+    forms = Forms(texts)
     for label in known:
         size, items = sizes[label], len(texts)
         best: tuple[float, Leak] | None = None
-        for leak in _candidates(label, within[label], total, size, items):
+        cuts = forms.cuts(np.array([label in own for own in labels]))
+        formed = (Leak(label, Trace("form", said), both, of, size) for said, both, of in cuts)
+        for leak in chain(_candidates(label, within[label], total, size, items), formed):
             others, theirs = items - size, leak.traced - leak.both
             sure = min(
                 lower(leak.both, leak.traced) / PRECISION,
@@ -143,7 +153,7 @@ def find_leaks(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[Le
         if best is not None:
             found.append(best)
     if len(sizes) == 2 and found:  # what decides one decides the other
-        found = [max(found, key=lambda own: (not own[1].trace.lacking, _order(*own)))]
+        found = [max(found, key=lambda own: (_order(*own)[2:4], _order(*own), own[1].label))]
     return [leak for _, leak in sorted(found, key=lambda own: (-round(own[0], 3), own[1].label))]
 
 
@@ -160,12 +170,17 @@ def _candidates(
             yield Leak(label, trace._replace(lacking=True), both, lacking, size)
 
 
-def _order(sure: float, leak: Leak) -> tuple[float, bool, int, int, str]:
-    """The surer comes first; of equally sure ones what is there before what is lacking, words before
-    characters, and these before places."""
-    trace = leak.trace
-    kinds = ("last", "first", "character", "word")
-    return round(sure, 3), not trace.lacking, kinds.index(trace.kind), len(trace.value), trace.value
+def _order(sure: float, leak: Leak) -> tuple[float, int, bool, bool, int, int, str]:
+    """The surer comes first, then what has fewer exceptions; of equal ones words and marks before forms,
+    and these before single letters, which most texts in capitals have; what is there before what is
+    lacking; words before characters, these before places."""
+    trace, exceptions = leak.trace, leak.traced + leak.labelled - 2 * leak.both
+    formed, letter = trace.kind == "form", trace.kind == "character" and trace.value.isalpha()
+    rank = ("letter", "form", "last", "first", "character", "word").index(
+        "letter" if letter else trace.kind
+    )
+    value = "" if formed else trace.value  # of forms the first comes first
+    return round(sure, 3), -exceptions, rank > 1, not trace.lacking, rank, len(value), value
 
 
 def words_of(text: str) -> list[str]:
