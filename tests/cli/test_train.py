@@ -501,5 +501,5 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
     told = " ".join(err.split())
     assert "warning 1 text with different labels in different places" in told
     assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
-    assert "warning labels that differ in case or spacing only: '" in told
+    assert "warning labels that differ in how they are written only: '" in told
     assert "headwise doctor" in told

@@ -1,10 +1,22 @@
+"""When texts count as the same: case, white space and the way of writing accents are no difference."""
+
+from unicodedata import normalize
+
 import pytest
 
-from headwise.data.duplicates import first_equal, normal_text
+from headwise.data.duplicates import composed, first_equal, normal_text, same_items
 
 
-def test_case_and_white_space_do_not_matter():
-    assert normal_text("  Grüße \n aus\tSTRASSE ") == "grüsse aus strasse"
+def test_case_space_and_accents_are_no_difference():
+    own = ["Größe  über", " GRÖSSE über", normalize("NFD", "Größe über"), "Grosse uber"]
+    assert same_items(own) == {"grösse über": [0, 1, 2], "grosse uber": [3]}
+    assert normal_text(normalize("NFD", "각 Tür")) == "각 tür"
+
+
+def test_endless_marks_take_no_endless_time(takes_under):
+    own = "a" + "\u0301\u0323" * 200_000  # in an order that is to be changed
+    assert takes_under(5, lambda: composed(own))
+    assert composed(own) == own
 
 
 def test_equal_texts_are_held_out_with_the_first():

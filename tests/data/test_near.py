@@ -1,6 +1,7 @@
 """Texts that are nearly the same find each other, as a comparison of all of them does."""
 
 import random
+from unicodedata import normalize
 
 from headwise.data.near import ENOUGH, _common, _runs, near_texts, words_of
 
@@ -24,6 +25,22 @@ def test_as_a_comparison_of_all():
             if other != one and own and (text == own or _near(own, text))
         ]
         assert sorted(found.get(one, [])) == near
+
+
+def test_chinese_is_read_by_characters():
+    chance = random.Random(1)
+    texts = ["，".join("".join(chr(0x4E00 + chance.randrange(800)) for _ in range(12)) for _ in range(5))]
+    texts.append(texts[0][:30] + "的" + texts[0][31:])  # one of 64 characters
+    texts.append(
+        "，".join("".join(chr(0x4E00 + chance.randrange(800)) for _ in range(12)) for _ in range(5))
+    )
+    texts.append("これは今年見た中で一番いい映画です")
+    texts.append("これは今年見た中で一番いい映画だ")
+    assert near_texts([words_of(text) for text in texts]) == {0: [1], 1: [0], 3: [4], 4: [3]}
+
+
+def test_accents_may_be_written_apart():
+    assert words_of(normalize("NFD", "Größe, über!")) == words_of("größe über") == "grösse über"
 
 
 def _near(one: str, other: str) -> bool:

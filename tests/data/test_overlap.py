@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from unicodedata import normalize
 
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
@@ -75,6 +76,12 @@ def test_what_a_model_was_made_of_is_remembered():
     assert remembered(KIND, kept, texts("So, so", "new", "", REVIEW)) == [True, False, False, True]
     for damaged in (None, 7, "?", "abc", "é", []):
         assert remembered(KIND, damaged, texts("so so")) == [False]
+
+
+def test_what_was_remembered_stays_known():
+    kept = {"So, so": "w/66teL5", "Größe über": "KkWbslFe", "今天天气，很好": "lTfTQGYx"}
+    assert {text: remember(KIND, texts(text)) for text in kept} == kept
+    assert remembered(KIND, kept["Größe über"], texts(normalize("NFD", "Größe über"))) == [True]
 
 
 def test_many_texts_with_the_same_phrases_take_no_long_time(takes_under):

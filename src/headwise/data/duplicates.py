@@ -2,16 +2,26 @@
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 _MANY = 10  # different first texts for each part
+_MANY_MARKS = regex.compile(r"\p{M}{100}")
+
+
+def composed(text: str) -> str:
+    """A text with accents composed (Unicode's NFC), as some programs write them apart. Not where a hundred
+    marks follow each other, which no script has: putting these in order takes time with their square."""
+    return text if text.isascii() or _MANY_MARKS.search(text) else normalize("NFC", text)
 
 
 def normal_text(text: str) -> str:
-    """A text for comparison: case folded, every run of white space one blank, none at the ends."""
-    return " ".join(text.casefold().split())
+    """A text for comparison: accents composed, case folded, every run of white space one blank, none at the
+    ends."""
+    return " ".join(composed(text).casefold().split())
 
 
 def same_items(keys: Iterable[str]) -> dict[str, list[int]]:

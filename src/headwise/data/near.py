@@ -1,10 +1,10 @@
 """Texts that are nearly the same: found among many in time that grows with their number, not its square.
 
 Two texts are near each other if they have the same words (case, spacing and punctuation aside), or if seven
-of ten of their runs of three words are common to both (Jaccard). Candidates come from MinHash (Broder
-1997): of 36 random orders of the runs the first of each, three at a time in 12 bands; of two texts with as
-much in common as that, at least one band agrees in 99 of 100 cases. Candidates are then compared as they
-are.
+of ten of their runs of three words are common to both (Jaccard). In Chinese and Japanese, which have no
+spaces, runs are of three characters. Candidates come from MinHash (Broder 1997): of 36 random orders of the
+runs the first of each, three at a time in 12 bands; of two texts with as much in common as that, at least
+one band agrees in 99 of 100 cases. Candidates are then compared as they are.
 """
 
 import re
@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from headwise.data.duplicates import composed
+from headwise.features.tokenize import cut_plainly
 
 ENOUGH = 0.7
 """Share of their runs that near texts have in common."""
@@ -29,9 +32,9 @@ _MIXED = _chance.integers(1, 1 << 62, (_RUN, 1), dtype=np.uint64) * np.uint64(2)
 
 
 def words_of(text: str) -> str:
-    """The words of a text alone, for comparison: the same for texts that differ in case, spacing and
-    punctuation. A text without words is itself."""
-    return " ".join(_WORD.findall(text.casefold())) or " ".join(text.split())
+    """The words of a text alone, for comparison: the same for texts that differ in case, spacing,
+    punctuation and how accents are written. A text without words is itself."""
+    return " ".join(_WORD.findall(composed(text).casefold())) or " ".join(text.split())
 
 
 class Known:
@@ -93,7 +96,7 @@ def near_texts(texts: Sequence[str]) -> dict[int, list[int]]:
 
 def _runs(text: str) -> NDArray[np.uint64]:
     """A number for each different run of words."""
-    words = text.split()
+    words = cut_plainly(text)
     if len(words) < _LEAST:
         return np.zeros(0, dtype=np.uint64)
     numbers = np.array([zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words], np.uint64)

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -72,19 +72,35 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
     keys = {name: [normal_text(kind.key(item)) for item in part] for name, part in parts.items()}
     found = []
     for place, one in enumerate(list(keys)[:-1]):
-        known = set(keys[one]) - {""}
-        # Two pairs may well have a long text in common, and things without texts have no words.
-        nearly = Known(map(words_of, known) if kind.sides else (), runs=kind.sides == 1)
+        seen = Seen(kind, keys[one])
         for other in list(keys)[place + 1 :]:
-            same = [n for n, key in enumerate(keys[other]) if key in known]
-            rest = (n for n, key in enumerate(keys[other]) if key and key not in known and kind.sides)
-            near = [n for n in rest if nearly.has(words_of(keys[other][n]))]
+            same, near = seen.places(keys[other])
             if same or near:
                 distinct = len({keys[other][n] for n in same})
                 places = frozenset([*same, *near])
                 total = len(keys[other])
                 found.append(Overlap(one, other, distinct, len(same), len(near), total, places))
     return tuple(found)
+
+
+class Seen:
+    """Items that others may be too, as they are or nearly.
+
+    Args:
+        kind: The `headwise.data.kind.Kind` of the items.
+        keys: What is the same for equal ones, as `normal_text` has it; empty ones are like no other.
+    """
+
+    def __init__(self, kind: Any, keys: Iterable[str]):
+        self._keys, self._texts = set(keys) - {""}, kind.sides > 0
+        # Two pairs may well have a long text in common, and things without texts have no words.
+        self._near = Known(map(words_of, self._keys) if self._texts else (), runs=kind.sides == 1)
+
+    def places(self, keys: Sequence[str]) -> tuple[list[int], list[int]]:
+        """The numbers of the items that are among these, and of others that nearly are."""
+        same = [n for n, key in enumerate(keys) if key in self._keys]
+        rest = (n for n, key in enumerate(keys) if key and key not in self._keys and self._texts)
+        return same, [n for n in rest if self._near.has(words_of(keys[n]))]
 
 
 def known_overlaps(kind: Any, kept: Any, who: str, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:

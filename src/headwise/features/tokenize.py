@@ -93,7 +93,7 @@ _PENN = [
     r"\*++|-{2,}+|=++|_++|~++|\+++|\#++|\$++",  # rules and emphasis: ****, ----
     rf"[^{_SPACE}][\p{{M}}\u200C\u200D]*+",  # one character, with its marks
 ]
-_COUNTED_PATTERN = regex.compile(rf"[{_CJK}]|[^{_SPACE}{_CJK}]++", regex.V1)
+_PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|[^{_SPACE}{_CJK}]++", regex.V1)
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
 _INITIAL = regex.compile(r"[A-HJ-Z]\.$")
@@ -220,7 +220,12 @@ def plain_spelling(word: str) -> str:
     return _PLAIN.get(spelling, spelling) or word
 
 
+def cut_plainly(text: str) -> list[str]:
+    """About the words of a text, cheaply: what stands between spaces, and each Chinese or Japanese
+    character."""
+    return text.split() if text.isascii() else _PLAINLY_PATTERN.findall(text)
+
+
 def count_words(text: str) -> int:
-    """About how many words a text has, without cutting it up: what stands between spaces, and each Chinese
-    or Japanese character."""
-    return len(text.split()) if text.isascii() else len(_COUNTED_PATTERN.findall(text))
+    """How many words `cut_plainly` finds in a text."""
+    return len(cut_plainly(text))

@@ -30,6 +30,16 @@ def test_shared_texts():
     assert found.severity == "info"
 
 
+def test_texts_that_are_nearly_shared():
+    review = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
+    train = dataset("a", [(review, "x"), ("so so", "y")])
+    test = dataset("b", [(review, "x"), (f"{review} Go!", "x"), ("So, so!", "y"), ("something else", "x")])
+    same, near = check_files({"train": train, "test": test})
+    assert (same.severity, same.code, same.where) == ("warning", "HW160", ("b:1",))
+    assert (near.severity, near.code, near.where) == ("warning", "HW160", ("b:2", "b:3"))
+    assert near.message == "2 texts of test also in train but for a few words (50.0% of its texts)"
+
+
 def test_strange_labels():
     train = dataset("a", [("1", "positive"), ("2", "negative")])
     more = dataset("a2", [("3", "neutral")])

@@ -71,6 +71,21 @@ def test_spellings_of_a_label():
     assert found.where == ("f:10",)
 
 
+def test_labels_that_look_alike():
+    pairs = [(f"text {i}", label) for i, label in enumerate(["übel"] * 9 + ["u\u0308bel", "yes"])]
+    found = findings(*pairs)["HW156"]
+    assert found.message.endswith("'übel' (9), 'u\\u0308bel' (1)")
+    assert "write 'übel' throughout" in found.fix
+    assert found.where == ("f:10",)
+
+
+def test_numbers_that_are_equal():
+    pairs = [(f"text {i}", label) for i, label in enumerate(["1"] * 9 + ["1.0", "0.5"])]
+    assert findings(*pairs)["HW156"].message.endswith("'1' (9), '1.0' (1)")
+    long = [("a", "12345678901234567890"), ("b", "12345678901234567891")]
+    assert "HW156" not in findings(*long)
+
+
 def test_only_some_places_are_shown():
     assert places("f", range(1, 6)) == ("f:1", "f:2", "f:3", "f:4", "f:5")
     assert places("f", range(1, 2001))[5:] == ("and 1,995 more",)

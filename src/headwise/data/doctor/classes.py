@@ -5,9 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
+from headwise.data.duplicates import composed
+from headwise.data.numbers import number_of
 from headwise.data.shares import doubted
 
 RARE = 5  # a class with fewer items is hardly learnt
+_EXACT = 15  # digits of numbers that do not become equal when they are read
 _NOTHING = {"nan", "null", "n/a", "#n/a", "<na>"}
 
 
@@ -40,18 +43,25 @@ def rare(file: File) -> Iterator[Finding]:
 def spellings(file: File) -> Iterator[Finding]:
     """Labels that are spelt in several ways."""
     labels = file.data.labels
-    alike: dict[str, list[str]] = {}
+    alike: dict[str | float, list[str]] = {}
     for name in labels:
-        alike.setdefault("".join(name.casefold().split()), []).append(name)
+        alike.setdefault(_meant(name), []).append(name)
     for names in alike.values():
         if len(names) < 2:
             continue
-        shown = some([f"{name!r} ({labels[name]:,})" for name in names])
+        spelt = ((name, repr(name) if name == composed(name) else ascii(name)) for name in names)
+        shown = some([f"{own} ({labels[name]:,})" for name, own in spelt])
         wanted = set(names[1:])  # the rarer spellings
         where = [n for n, item in enumerate(file.items) if not wanted.isdisjoint(item.labels)]
-        fix = f"headwise takes them for different ones; write {names[0]!r} throughout"
-        message = f"labels that differ in case or spacing only: {shown}"
+        fix = f"headwise takes them for different ones; write {composed(names[0])!r} throughout"
+        message = f"labels that differ in how they are written only: {shown}"
         yield Finding("warning", "HW156", message, file.data.places(where), fix)
+
+
+def _meant(name: str) -> str | float:
+    """What is the same for labels that differ in case, spacing, how accents or how numbers are written."""
+    number = number_of(name) if len(name) <= _EXACT else None
+    return "".join(composed(name).casefold().split()) if number is None else number
 
 
 def missing(file: File) -> Iterator[Finding]:

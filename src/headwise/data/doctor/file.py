@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from headwise.data.diagnosis import Finding
-from headwise.data.duplicates import same_items
+from headwise.data.duplicates import normal_text, same_items
+from headwise.data.overlap import Seen
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,19 @@ class File:
         return [self.kind.text(item) for item in self.items]
 
     @cached_property
+    def keys(self) -> list[str]:
+        """What is the same for equal items."""
+        return [normal_text(self.kind.key(item)) for item in self.items]
+
+    @cached_property
+    def seen(self) -> Seen:
+        """What tells whether items of other files are here too, or nearly."""
+        return Seen(self.kind, self.same)
+
+    @cached_property
     def same(self) -> dict[str, list[int]]:
         """The numbers of the items of every distinct key, in the order of first occurrence."""
-        return same_items(map(self.kind.key, self.items))
+        return same_items(self.keys)
 
     @cached_property
     def repeated(self) -> list[list[int]]:

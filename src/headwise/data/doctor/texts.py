@@ -94,19 +94,24 @@ def characters(file: File) -> Iterator[Finding]:
 
 
 def shared(files: Mapping[str, File]) -> Iterator[Finding]:
-    """Items that two files have."""
+    """Items that two files have, as they are or nearly."""
     for one, other in pairs_of(files):
-        distinct = other.same.keys() - {""}
-        both = distinct & one.same.keys()
-        if not both:
-            continue
-        nouns = one.kind.nouns
-        message = (
-            f"{other.count(len(both), 'distinct')} of {other.role} also in {one.role} "
-            f"({len(both) / len(distinct):.1%} of its {nouns.many})"
-        )
-        alike = one.part == other.part
+        nouns, alike = one.kind.nouns, one.part == other.part
+        severity = "info" if alike else "warning"
         fix = f"results on {other.role} will look too good: remove these rows from {one.role}"
         fix = "remove one of the two" if alike else fix
-        where = other.data.places(sorted(n for key in both for n in other.same[key]))
-        yield Finding("info" if alike else "warning", "HW160", message, where, fix)
+        same, near = one.seen.places(other.keys)
+        if same:
+            distinct = other.same.keys() - {""}
+            both = len({other.keys[n] for n in same})
+            message = (
+                f"{other.count(both, 'distinct')} of {other.role} also in {one.role} "
+                f"({both / len(distinct):.1%} of its {nouns.many})"
+            )
+            yield Finding(severity, "HW160", message, other.data.places(same), fix)
+        if near:
+            message = (
+                f"{other.count(len(near))} of {other.role} also in {one.role} but for a few words "
+                f"({len(near) / len(other.items):.1%} of its {nouns.many})"
+            )
+            yield Finding(severity, "HW160", message, other.data.places(near), fix)
