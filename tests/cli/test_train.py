@@ -503,3 +503,14 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
     assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
     assert "warning labels that differ in how they are written only: '" in told
     assert "headwise doctor" in told
+
+
+def test_weights_of_goods_are_told(run, tmp_path):
+    file = tmp_path / "texts.csv"
+    rows = [f"a film {n},{('good', 'bad')[n % 2]},{10 ** (n % 4)}\n" for n in range(60)]
+    file.write_text("text,label,weight\n" + "".join(rows))
+    code, _, err = run("train", str(file), "--epochs", "1", "--output", str(tmp_path / "model"))
+    assert code == 0, err
+    told = " ".join(err.split())
+    assert "warning by the weights in column 'weight' 60 texts tell as much as 18 of equal weight" in told
+    assert "--weight-column none" in told

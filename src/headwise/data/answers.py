@@ -18,6 +18,7 @@ from headwise.data.doctor.label_sets import bare, everywhere, together
 from headwise.data.doctor.leaks import leaks
 from headwise.data.doctor.numbers import not_numbers, one_number
 from headwise.data.doctor.texts import clashes
+from headwise.data.doctor.weights import lopsided
 from headwise.data.errors import DataError
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import numbers_of
@@ -115,9 +116,9 @@ class Label(Answer):
     """One of two or more labels."""
 
     checks: ClassVar[tuple[Check, ...]] = (
-        *(no_labels, one_class, clashes, rare, spellings, missing, doubtful, leaks),
+        *(no_labels, one_class, clashes, rare, spellings, missing, doubtful, lopsided, leaks),
     )
-    warned: ClassVar[tuple[Check, ...]] = (clashes, rare, spellings, missing, doubtful)
+    warned: ClassVar[tuple[Check, ...]] = (clashes, rare, spellings, missing, doubtful, lopsided)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def lacking(self, item: Any) -> bool:
@@ -176,7 +177,8 @@ class Number(Answer):
     """A number, such as a score or a price."""
 
     classes = False
-    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number)
+    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, lopsided)
+    warned: ClassVar[tuple[Check, ...]] = (lopsided,)
 
     def lacking(self, item: Any) -> bool:
         return item.label is None

@@ -76,6 +76,7 @@ CODES = {
     "HW169": "empty or repeated labels in a cell or list",
     "HW170": "a word, character or form of texts that nearly decides a label",
     "HW171": "labels that are unlikely by their own probability",
+    "HW172": "weights of which few decide, or many are 0",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

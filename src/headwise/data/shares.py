@@ -108,5 +108,16 @@ def counted(items: Sequence[Any]) -> NDArray[np.bool_]:
     return counts if counts.any() else ~counts
 
 
+def counting(items: Sequence[Any]) -> tuple[int, float]:
+    """How many items count at all, and how many that all count the same would tell as much (Kish's
+    effective number, `(sum w)^2 / sum w^2`)."""
+    found = _weights(items)
+    found = found[found > 0]
+    if not len(found):
+        return 0, 0.0
+    found /= found.max()  # the square of a large weight has no number
+    return len(found), float(found.sum() ** 2 / (found**2).sum())
+
+
 def _weights(items: Iterable[Any]) -> NDArray[np.float64]:
     return np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float64)
