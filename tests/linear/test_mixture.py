@@ -41,6 +41,20 @@ def test_independent_members_are_better_together_and_scales_do_not_matter():
     assert loss(mixed, targets) == pytest.approx(found.loss, abs=0.01)
 
 
+def test_a_network_that_knew_nothing_has_less_of_the_say_and_is_not_made_louder():
+    targets = targets_of(40, 3)
+    members = [member(targets, 3, 1.5, 0, scale=0.01), member(targets, 3, 1.5, 1)]
+    even, raw = fit_mixture(members, targets), fit_mixture(members, targets, raw=0)
+    assert even.shares[0] > 0.3
+    assert raw.weights[0] <= 5.0 < even.weights[0]
+    assert raw.shares[0] < 0.05
+    loud = [members[0] * 300, members[1]]
+    assert fit_mixture(loud, targets, raw=0).shares[0] < fit_mixture(loud, targets).shares[0] - 0.01
+    many = targets_of(4000, 3)
+    alike = [member(many, 3, 1.5, 0, scale=3.0), member(many, 3, 1.5, 1)]
+    assert fit_mixture(alike, many, raw=0).shares[0] == pytest.approx(0.5, abs=0.05)
+
+
 @pytest.mark.parametrize("texts", [60, 800])
 def test_a_member_of_noise_is_dropped(texts):
     targets = targets_of(texts, 4)

@@ -35,7 +35,9 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
         return settings
     model.add_expert(expert, 0.0)
     members = [logits, model.expert_scores(objective.dev_items)]
-    _weigh(model, expert, fit_mixture(members, targets, texts=objective.dev_weights))
+    knew = model.config.base.name or model.config.pretrained.name
+    mixture = fit_mixture(members, targets, texts=objective.dev_weights, raw=None if knew else 0)
+    _weigh(model, expert, mixture)
     return settings
 
 
