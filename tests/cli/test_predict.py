@@ -214,3 +214,31 @@ def test_memory_does_not_grow_with_the_file(model, table, tmp_path):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 6_000, "KiB more for 42,000 rows, which are 10 MB"
     assert (tmp_path / "large.csv.out.csv").read_bytes().count(b"\n") == 50_001
+
+
+def test_columns_are_those_of_the_training(run, save, tmp_path):
+    """Not those that are called as texts and labels usually are; unless the user says so."""
+    trained = {"columns": {"text_column": "message", "label_column": "team"}}
+    model = save(["bad", "good"], training=trained)
+    rows = ["w1 w2,w3 w4 w5,good,x", "w6 w7,w8 w9 w10,bad,y"]
+    (tmp_path / "two.csv").write_text("\n".join(["text,message,team,label", *rows, ""]))
+    (tmp_path / "one.csv").write_text("body\nw3 w4 w5\nw8 w9 w10\n")
+    ahead = [row.split(",")[1:] for row in run("predict", model, "one.csv")[1].splitlines()]
+    for read, stdin in (("two.csv", b""), ("-", (tmp_path / "two.csv").read_bytes())):
+        code, out, err = run("predict", model, read, stdin=stdin)
+        assert code == 0
+        assert "columns as in training: text='message' - override with --text-column" in err
+        assert [row.split(",")[4:] for row in out.splitlines()] == ahead
+    _, out, err = run("predict", model, "two.csv", "--text-column", "text")
+    assert [row.split(",")[4:] for row in out.splitlines()] != ahead
+    assert "as in training" not in err
+    _, out, err = run("evaluate", model, "two.csv", "--json", "--errors", "2")
+    assert "columns as in training: text='message', label='team'" in err
+    assert json.loads(out)["labels"][0]["texts"] == 1
+    _, out, err = run("explain", model, "two.csv", "--json")
+    assert [json.loads(line)["words"][0]["word"] for line in out.splitlines()] == ["w3", "w8"]
+    _, out, err = run("suggest", model, "two.csv")
+    assert "labels are in the column 'team', as in training" in err
+    code, _, err = run("report", model, "--data", "two.csv")
+    assert code == 0
+    assert "columns as in training: text='message', label='team'" in err

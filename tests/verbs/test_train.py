@@ -83,6 +83,7 @@ def test_a_run_leaves_a_judged_model(tmp_path, texts):
     training = json.loads((folder / "training.json").read_text())
     assert build_recipe(training["recipe"]) == build_recipe(SMALL)
     assert len(training["history"]) == 2
+    assert training["columns"] == {"text_column": "text", "label_column": "label"}  # though guessed
     card = (folder / "README.md").read_text()
     assert "TF-IDF + linear SVM" in card
     assert "This model is ahead of the baseline, text by text" in card

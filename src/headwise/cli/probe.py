@@ -68,7 +68,8 @@ def probe(
         if heads is not None:
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
     else:
-        rows = rows_for(find_task(encoder.config.task), encoder, texts, given(read), Terminal(), heads)
+        task = find_task(encoder.config.task)
+        rows = rows_for(task, encoder, model, texts, given(read), Terminal(), heads)
     found = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         write_whole(svg, figure(found, f"How far the heads of {Path(model).name} look"))

@@ -27,6 +27,7 @@ from headwise.store.layout import MANIFEST
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.train.former import Former
+from headwise.verbs.columns import as_trained
 from headwise.verbs.listener import Listener
 
 _UNLABELLED = ("HW130", "HW131", "HW285")  # what is said where no answers are found
@@ -65,21 +66,24 @@ def open_rows(
     `read_answers`."""
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    return model, task, rows_for(task, model, file, reading, listener, heads)
+    return model, task, rows_for(task, model, folder, file, reading, listener, heads)
 
 
 def rows_for(
     task: Task,
     model: Any,
+    folder: Path | str,
     file: Path | str,
     reading: Mapping[str, Any] | None,
     listener: Listener,
     heads: Path | str | None = None,
 ) -> Rows[Any]:
     """The records of a file as a model reads them, with their parses; see `read_answers`."""
-    given, kind = dict(reading or {}), task.kind_for(model.config)
-    rows = task.rows(model, file_name(file), lambda: from_dict(kind.options, given), given)
-    listener.notes(rows.notes)
+    kind = task.kind_for(model.config)
+    path = file_name(file)
+    given, told = as_trained(kind, read_info(folder), path, reading or {}, answers=False)
+    rows = task.rows(model, path, lambda: from_dict(kind.options, given), given)
+    listener.notes((*rows.notes, *told))
     if heads is None:
         return rows
     return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))
@@ -99,10 +103,11 @@ def read_answers(
     Args:
         task: What the model does.
         model: The model.
-        folder: Its folder, which errors name.
+        folder: Its folder, which errors name, and which says what columns it was trained on.
         file: The file; "-" is standard input.
         heads: The syntax of the texts.
-        reading: How the file is read, where that is not to be guessed.
+        reading: How the file is read, where that is neither as in training (see `as_trained`) nor to be
+            guessed.
         listener: Is told what was noticed.
 
     Raises:
@@ -111,16 +116,18 @@ def read_answers(
     kind = task.kind_for(model.config)
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
-    options = task.options(model, from_dict(kind.options, dict(reading or {})))
+    path = file_name(file)
+    given, told = as_trained(kind, read_info(folder), path, reading or {})
+    options = task.options(model, from_dict(kind.options, given))
     try:
-        data = kind.read(file_name(file), options, like=task.likeness(model))
+        data = kind.read(path, options, like=task.likeness(model))
     except DataError as error:
         if error.code in _UNLABELLED and not getattr(options, "label_column", None):
             listener.note("a file without answers is one for headwise predict")
         raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
-    listener.notes(data.notes)
+    listener.notes((*data.notes, *told))
     task.check_answers(model, data, str(folder))
     return data
 

@@ -92,7 +92,7 @@ def predict_file(
     if unsure is not None:
         predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
-    chunks = cut_chunks(iter(rows_for(task, model, file, reading, listener, heads)))
+    chunks = cut_chunks(iter(rows_for(task, model, folder, file, reading, listener, heads)))
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))

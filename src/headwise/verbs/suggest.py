@@ -16,6 +16,7 @@ from headwise.errors import ConfigError
 from headwise.linear.text_features import BlockReader
 from headwise.scores.suggest import most_useful
 from headwise.store import read_info
+from headwise.verbs.columns import label_column
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_rows
 
@@ -65,8 +66,8 @@ def suggest_file(
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed. Texts that have a label in its
-            `label_column` are passed over; by default that is a column which is called as such columns are,
-            else `label`, which may be a new one.
+            `label_column` are passed over; by default that is the one of the training, else one which is
+            called as such columns are, else `label`, which may be a new one.
         listener: Is told what happens.
 
     Raises:
@@ -83,12 +84,16 @@ def suggest_file(
     names = list(every[0].fields) if every and not tags else []
     asked = (reading or {}).get("label_column")
     column = asked or "label"
-    if asked is None and (usual := surest(names, _USUAL.get(task.name, LABEL_NAMES))) is not None:
+    info, usual = read_info(Path(folder)), surest(names, _USUAL.get(task.name, LABEL_NAMES))
+    if asked is None and (trained := label_column(info, names)) is not None:
+        column = trained
+        listener.note(f"labels are in the column {column!r}, as in training - override with --label-column")
+    elif asked is None and usual is not None:
         column = names[usual]
         listener.note(f"labels are in the column {column!r} - override with --label-column")
     elif column.isdecimal() and 1 <= int(column) <= len(names):
         column = names[int(column) - 1]
-    seen = remembered(kind, read_info(Path(folder))["data"].get("seen"), [row.item for row in every])
+    seen = remembered(kind, info["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}
     for row, known in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))

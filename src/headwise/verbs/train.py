@@ -32,6 +32,7 @@ from headwise.train.fit import fit
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
+from headwise.verbs.columns import columns_used
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import former_of, with_task
 from headwise.verbs.outcome import Outcome, beside_teacher, judged
@@ -240,7 +241,7 @@ def train_parts(
         fitted.model,
         output,
         data=parts.prints(recipe.seen),
-        training=fitted.training(recipe),
+        training=fitted.training(recipe, columns=columns_used(parts.files.get("train"))),
         metrics=outcome.metrics(),
     )
     shutil.rmtree(folder / ANSWERS, ignore_errors=True)

@@ -1,0 +1,219 @@
+"""Which columns of a file a model reads: those that it was trained on, where the file has them too.
+
+A column is known by its name. Files without a header have none: there a number counts only if the user gave
+it in training, as what was guessed of one file says nothing of the order in another.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from io import BufferedReader, BytesIO
+from itertools import islice
+from typing import Any, cast
+
+from headwise.data.columns import find_column, names_in
+from headwise.data.compression import STANDARD_INPUT
+from headwise.data.errors import DataError
+from headwise.data.files import decoded_lines
+from headwise.data.formats import FORMATS, conll, conll2012, conllu_tags
+from headwise.data.formats.csv import read_cells
+from headwise.data.formats.token_lists import sample_rows
+from headwise.data.head import Head, read_head
+from headwise.data.kind import Kind
+from headwise.data.kinds.sentence import SentenceKind
+from headwise.data.names import normal_name
+from headwise.data.options import ReadOptions
+from headwise.data.read import find_format
+from headwise.data.source import look_ahead
+from headwise.data.tag_options import TagOptions
+from headwise.data.tag_sniff import RECOGNISERS, gives_words, guess_tagged_format
+from headwise.errors import ConfigError
+
+_TEXTS = {
+    "text_column": "text",
+    "label_column": "label",
+    "first_column": "first",
+    "second_column": "second",
+    "bag_column": "bag",
+}
+_WORDS = {"token_column": "token", "tag_column": "tag"}
+_OPTIONS: dict[str, dict[str, str]] = {
+    **{name: _TEXTS for name, form in FORMATS.items() if form.table},
+    "columns": {**_WORDS, "head_column": "head"},
+    "table": _WORDS,
+    "lists": _WORDS,
+    "spans": {**_WORDS, "text_column": "token"},  # texts without spans are read as any texts are
+    "conllu": {"tag_column": "tag"},
+    "conll2012": {"tag_column": "tag"},
+}
+"""The options that name columns of a format, and what data call these columns."""
+
+_ANSWERS = {"label_column", "tag_column"}
+_INSTEAD = {"label_column": {"label_columns", "probability_columns"}}
+"""What takes the place of an option."""
+
+
+def columns_used(data: Any) -> dict[str, str]:
+    """The columns that a file was read from, by the options that name them; for the model's folder.
+
+    Args:
+        data: What `Kind.read` has returned.
+    """
+    columns = getattr(data, "columns", None)
+    found = {
+        option: getattr(columns, own, None)
+        for option, own in _OPTIONS.get(getattr(data, "format", ""), {}).items()
+    }
+    return {option: name for option, name in found.items() if isinstance(name, str)}
+
+
+def as_trained(
+    kind: Kind[Any],
+    info: Mapping[str, Any],
+    path: str,
+    given: Mapping[str, Any],
+    *,
+    answers: bool = True,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """How a file is read for a model: as the user says, else from the columns that it was trained on, if
+    the file has columns of these names; and what there is to say of that.
+
+    Args:
+        kind: What the model reads.
+        info: What its folder says of it; old ones name only the columns that the user gave.
+        path: The file; "-" is standard input, of which nothing is taken away here.
+        given: What the user has said of how to read it.
+        answers: Whether the answers are read, or only what they are given to.
+    """
+    known = {
+        option: name
+        for option, name in _known(info).items()
+        if given.get(option) is None
+        and (answers or option not in _ANSWERS)
+        and not any(given.get(other) for other in _INSTEAD.get(option, ()))
+    }
+    if not known:
+        return dict(given), ()
+    try:
+        options, names = _offered(kind, path, given, known, answers)
+    except (DataError, ConfigError):  # whoever reads the file says what is wrong with it
+        return dict(given), ()
+    taken = {_found(given[option], names) for option in options if given.get(option)}
+    found = {}
+    for option in options:
+        own = _same(known.get(option), names)
+        if own is not None and own not in taken:
+            found[option] = own
+            taken.add(own)
+    if not found:
+        return dict(given), ()
+    told = ", ".join(f"{option.removesuffix('_column')}={name!r}" for option, name in found.items())
+    flags = "/".join(f"--{option.replace('_', '-')}" for option in found)
+    return {**given, **found}, (f"columns as in training: {told} - override with {flags}",)
+
+
+def label_column(info: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The column of the labels that a model was trained on, if it is among these."""
+    return _same(_known(info).get("label_column"), names)
+
+
+def _known(info: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that a model was trained on, as far as a name or the user says which they are."""
+    training = info.get("training") or {}
+    recipe = training.get("recipe")
+    said = recipe.get("data") if isinstance(recipe, Mapping) else None
+    said, used = (own if isinstance(own, Mapping) else {} for own in (said, training.get("columns")))
+    found = {
+        **said,
+        **{option: name for option, name in used.items() if not _number(name) or option in said},
+    }
+    options = set().union(*_OPTIONS.values())
+    return {option: name for option, name in found.items() if option in options and isinstance(name, str)}
+
+
+def _offered(
+    kind: Kind[Any], path: str, given: Mapping[str, Any], known: Mapping[str, str], answers: bool
+) -> tuple[list[str], Sequence[str]]:
+    """The options that name columns of a file, and the names of its columns.
+
+    Raises:
+        DataError, ConfigError: They cannot be told.
+    """
+    head = _head(path, str(given.get("encoding") or "utf-8"))
+    if isinstance(kind, SentenceKind):
+        form = given.get("format")
+        if form is None and (answers or _gives_words(head, given)):
+            form = guess_tagged_format(path, head.lines, labelled=answers)[0]
+        if form in RECOGNISERS:
+            return [own for own in _OPTIONS[form] if own != "text_column"], _names_of_words(form, head)
+        return ["text_column"], _names_of_texts(kind, head, given, known)
+    options = [own for own in _TEXTS if own in kind.options.__dataclass_fields__]
+    return options, _names_of_texts(kind, head, given, {own: known[own] for own in options if own in known})
+
+
+def _gives_words(head: Head, given: Mapping[str, Any]) -> bool:
+    """Whether a file to predict is read as words rather than as texts, as `SentenceKind` has it."""
+    if _OPTIONS["columns"].keys() & given.keys():
+        return True
+    if head.path == STANDARD_INPUT or _TEXTS.keys() & given.keys():
+        return False
+    return gives_words(head.texts)
+
+
+def _names_of_texts(
+    kind: Kind[Any], head: Head, given: Mapping[str, Any], known: Mapping[str, str]
+) -> Sequence[str]:
+    """The names of the columns of a table; none of what is none."""
+    how = {own: given[own] for own in ("format", "header", "delimiter", "encoding") if own in given}
+    # A name that is asked for is what tells a header from a row.
+    name = next((own for own in known.values() if not _number(own)), None)
+    source = replace(head.source(ReadOptions(**how, text_column=name)), columns=tuple(known.values()))
+    form, lines = find_format(source, labelled=False)
+    if form == "label-text" and kind.sides == 2:
+        form = "tsv"  # as pairs are read
+    if not FORMATS[form].table:
+        return []
+    return names_in(look_ahead(FORMATS[form].records(lines, source))[0])
+
+
+def _names_of_words(form: str, head: Head) -> Sequence[str]:
+    """The names of the columns of tagged words; none of what has none."""
+    source = head.source(ReadOptions())
+    if form == "columns":
+        return conll.choose_token_columns(head.lines, source, TagOptions(), labelled=False).names
+    if form == "table":
+        return [name for _, cells in islice(read_cells(iter(head.lines), source), 1) for name in cells]
+    if form in ("lists", "spans"):
+        return list(dict.fromkeys(name for row in sample_rows(head.lines) for name in row))
+    return {"conllu": conllu_tags.COLUMNS, "conll2012": conll2012.COLUMNS}.get(form, ())
+
+
+def _head(path: str, encoding: str) -> Head:
+    """The first lines of a file; of standard input those that have come, which stay to be read."""
+    if path != STANDARD_INPUT:
+        return read_head(path, encoding)
+    try:
+        come = BytesIO(cast(BufferedReader, sys.stdin.buffer).peek())
+    except (OSError, ValueError):  # closed
+        come = BytesIO()
+    return Head(path, tuple(decoded_lines(come, path, encoding, "replace")))
+
+
+def _number(name: object) -> bool:
+    return isinstance(name, str) and name.isdecimal()
+
+
+def _same(name: str | None, names: Sequence[str]) -> str | None:
+    """The column of this name, spelling of spaces and case aside."""
+    if name is None or name in names:
+        return name
+    alike = [own for own in names if normal_name(own) == normal_name(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _found(asked: str, names: Sequence[str]) -> str | None:
+    """The column that a user names, also by its number."""
+    try:
+        return names[find_column(asked, names, Head("", ()).source(ReadOptions()), "")]
+    except DataError:
+        return None
