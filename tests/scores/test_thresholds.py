@@ -40,6 +40,16 @@ def test_halfway_between_scores():
     assert (threshold > 0.6, f1) == (True, 0.0)
 
 
+def test_a_label_that_all_texts_have_is_given_to_others_too():
+    chances = np.array([[0.99, 0.2], [0.97, 0.8], [0.98, 0.1]])
+    targets = np.array([[True, False], [True, True], [True, False]])
+    found = fit_thresholds(chances, targets, min_texts=1, least=0.0)
+    assert found.tolist() == pytest.approx([0.97 / 2, 0.5])
+    # Of what has no lower bound likewise; one text without the label changes nothing.
+    margins = np.array([0.3, -0.2, 1.5, 0.1])
+    assert best_threshold(margins, np.array([True, True, True, False])) == (pytest.approx(-1.2), 6 / 7)
+
+
 def test_rare_labels_share_the_threshold_of_all():
     random = np.random.default_rng(0)
     targets = random.random((200, 3)) < [0.5, 0.3, 0.01]

@@ -37,14 +37,20 @@ class ThresholdConfig:
         check_range(self, "min_texts", low=1)
 
 
-def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> tuple[float, float]:
+def best_threshold(
+    scores: NDArray[np.floating], targets: NDArray[np.bool_], least: float | None = None
+) -> tuple[float, float]:
     """The threshold with the best F1 of `scores >= threshold`, and that F1.
 
-    It lies halfway between two scores; of equally good ones it is the highest.
+    It lies halfway between two scores; of equally good ones it is the highest. Where the best is to take
+    all, the scores do not say where others would begin, so it lies well below them: new texts, or a model
+    that is trained again, may have slightly lower ones.
 
     Args:
         scores: `[n]`, finite.
         targets: `[n]`.
+        least: What no score is below, such as 0 of probabilities; None where there is no such bound, as for
+            margins, of which 1 is much.
 
     Returns:
         `(threshold, F1)`; above all scores, and 0, where there are no positives.
@@ -58,21 +64,25 @@ def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> 
     # Equal scores are above the threshold together or not at all.
     last = np.append(ranked[1:] < ranked[:-1], True)
     best = int(np.argmax(np.where(last, f1, -1.0)))
-    below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best]
+    under = ranked[best] - 2.0 if least is None else least
+    below = ranked[best + 1] if best + 1 < len(ranked) else under
     return float((ranked[best] + below) / 2), float(f1[best])
 
 
-def fit_thresholds(scores: Scores, targets: Targets, min_texts: int = 10) -> NDArray[np.float64]:
+def fit_thresholds(
+    scores: Scores, targets: Targets, min_texts: int = 10, least: float | None = None
+) -> NDArray[np.float64]:
     """The threshold of each label, `[labels]`.
 
     Args:
         scores: Of held-out texts.
         targets: Their labels.
         min_texts: See `ThresholdConfig`.
+        least: See `best_threshold`.
     """
-    shared = best_threshold(scores.ravel(), targets.ravel())[0]
+    shared = best_threshold(scores.ravel(), targets.ravel(), least)[0]
     own = [
-        best_threshold(scores[:, label], targets[:, label])[0]
+        best_threshold(scores[:, label], targets[:, label], least)[0]
         if targets[:, label].sum() >= min_texts
         else shared
         for label in range(scores.shape[1])

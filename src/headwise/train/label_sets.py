@@ -98,8 +98,8 @@ def finish_label_sets(objective: LabelSetObjective) -> Finished:
         model.temperature = fit_binary_temperature(encoder, targets)
     logits = model.logits(objective.dev_items)
     probabilities = model.probabilities(logits)
-    least = model.config.thresholds.min_texts
-    model.thresholds = fit_thresholds(probabilities, targets, least).clip(0.0, 1.0).tolist()
+    few = model.config.thresholds.min_texts
+    model.thresholds = fit_thresholds(probabilities, targets, few, least=0.0).clip(0.0, 1.0).tolist()
     after = cross_fitted_error(logits, targets, fit_binary_temperature, expit, binary_calibration_error)
     scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
     dev = {
