@@ -102,6 +102,38 @@ def test_of_many_labels_it_is_never_worse_where_it_was_chosen():
     assert fit_label_thresholds(chances, targets, min_texts=10_000) == [0.25] * 4
 
 
+def drawn(texts: int, rare: int, seed: int):
+    """Calibrated probabilities of two labels, the second of so many texts, and what is true."""
+    random = np.random.default_rng(seed)
+    targets = (np.arange(texts) < rare).astype(int)
+    scores = 3 * (random.normal(size=texts) + 3 * targets) - 4.5 + np.log(rare / (texts - rare))
+    second = 1 / (1 + np.exp(-scores))
+    return np.stack([1 - second, second], axis=1), targets
+
+
+@pytest.mark.parametrize(
+    ("texts", "rare", "least"),
+    [(4_000, 20, 0.004), (4_000, 40, 0.006), (1_500, 15, 0.004), (300, 100, -0.002), (1_000, 500, -0.002)],
+)
+def test_rare_labels_gain_on_new_texts_and_common_ones_do_not_lose(texts, rare, least):
+    gains = []
+    for seed in range(10):
+        thresholds = fit_label_thresholds(*drawn(texts, rare, seed))
+        chances, targets = drawn(10 * texts, 10 * rare, 100 + seed)
+        found = (f1_score(targets, decide(chances, own), average="macro") for own in (thresholds, None))
+        gains.append(next(found) - next(found))
+    assert np.mean(gains) > least
+
+
+def test_few_texts_move_a_threshold_little():
+    chances = np.array([[0.8, 0.2]] * 30 + [[0.6, 0.4]] * 10)
+    few, many = (
+        fit_label_thresholds(chances.repeat(times, axis=0), np.repeat([0] * 30 + [1] * 10, times))[1]
+        for times in (1, 20)
+    )
+    assert 0.2 < many < few < 0.5
+
+
 def test_without_thresholds_the_most_probable_label_is_given():
     chances, _ = rare(3, 20)
     assert np.array_equal(decide(chances), chances.argmax(axis=1))
