@@ -5,7 +5,8 @@ import pytest
 
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import text_fit
-from headwise.linear.shares import column_of, pair_shares, text_shares, vector_shares
+from headwise.linear.form import FORM, PLAIN
+from headwise.linear.shares import column_of, form_shares, pair_shares, text_shares, vector_shares
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_fit import fit_linear
 
@@ -63,6 +64,26 @@ def test_vectors():
     assert shares.sum() + mean + words + model.machine.bias @ column_of(toward, model) == pytest.approx(
         expected, abs=1e-4
     )
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_form(classes):
+    """Beside a plain sentence, exactly, whether there are vectors or not."""
+    texts = [text.upper() if n % 3 else text + "\n" for n, text in enumerate(TEXTS)]
+    targets, toward = np.arange(len(texts)) % 3 % classes, np.linspace(-1, 2, classes)
+    for dense, own in ((0.0, None), (2.0, VECTORS)):
+        how = LinearSettings(blocks=("words",), dense=dense, form=True)
+        model = fit_linear(texts, targets, classes, dense=own, settings=how).model
+        assert model.form
+        vectors = None if own is None else np.repeat(own[:1], 2, axis=0)
+        for text in (texts[0], *ODD):
+            both = [text, PLAIN]
+            scores = model.scores(both, vectors) @ toward
+            words = [text_shares(model, each, toward).sum() for each in both]
+            shares = form_shares(model, both, np.stack([toward, toward]))
+            assert shares.shape == (2, FORM)
+            assert shares[0].sum() == pytest.approx(scores[0] - words[0] - scores[1] + words[1], abs=1e-4)
+            assert not shares[1].any()
 
 
 PAIRS = [

@@ -1,6 +1,11 @@
 """Explanations as pages: text stays text."""
 
-from headwise.report.explanation import Explanation, WordShare
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headwise.report.explanation import Explanation, FormShare, WordShare
 from headwise.report.page import escaped, page
 
 TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
@@ -31,6 +36,19 @@ def test_words_are_ranked_with_all_their_places():
     assert [word for word, _ in own.first()] == ["a", "b"]
     assert own.against() == [("c", -1.0)]
     assert own.head == "x"
+
+
+def test_the_form_has_a_share_and_a_name():
+    shares = np.array([0.5, -0.2, -3.0, 0.1, 0, 0, 0, -1.0, 0, 0])
+    form = FormShare.of(shares)
+    assert (form.strongest, form.share) == ("capitals", pytest.approx(-3.6))
+    assert FormShare.of(-shares).strongest == "capitals"
+    shares[7] = 9.0  # the other way, and stronger
+    assert FormShare.of(shares).told == "form: line ends +6.40"
+    own = replace(explanation(), form=form)
+    assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
+    assert own.to_json()["form"] == {"strongest": "capitals", "share": form.share}
+    assert "form" not in explanation().to_json()
 
 
 def test_a_page_is_whole_by_itself():

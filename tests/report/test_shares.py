@@ -1,4 +1,4 @@
-"""Integrated gradients: complete, alike in any company, of pairs too."""
+"""Integrated gradients: complete, alike in any company, of pairs too; and the form of texts."""
 
 import numpy as np
 import pytest
@@ -8,21 +8,26 @@ from headwise.data.pair import Pair
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
+from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import fit_linear
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
 from headwise.models.pair_model import PairModel
+from headwise.report.explanation import explain_labels
 from headwise.report.shares import encoder_shares
+from headwise.tasks.labels import expert_told
 
 WORDS = [f"w{i}" for i in range(20)]
 LABELS = ["bad", "good", "mixed"]
 
 
-def made(kind):
+def made(kind, labels=LABELS):
     torch.manual_seed(0)
     encoder = MSTransformerConfig(width=12, heads=3, head_size=4, layers=2)
     task = "pair" if kind is PairModel else "classify"
     config = ModelConfig(task=task, words=WordConfig(vector_size=12), encoder=encoder)
-    model = kind(config, Vocabulary.build([WORDS]), LABELS)
+    model = kind(config, Vocabulary.build([WORDS]), labels)
     for parameter in model.parameters():
         parameter.data += 0.02 * torch.randn_like(parameter)
     return model.eval()
@@ -52,3 +57,25 @@ def test_complete_and_alike_in_any_company(kind):
     np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.01)
     alone = encoder_shares(model, encoded[3:4], toward[3:4], steps=256)[0]
     np.testing.assert_allclose(alone, shares[3], atol=1e-5)
+
+
+def test_the_form_of_a_text_is_no_word_and_no_rest():
+    """Line ends that decide a label are told, and shares still add up to the margin."""
+    texts = [" ".join(WORDS[n % 7 :][: 4 + n % 5]) for n in range(60)]
+    texts = [text if n % 2 else text.replace(" ", "\n", 1) for n, text in enumerate(texts)]
+    settings = LinearSettings(blocks=("words",), form=True)
+    fit = fit_linear(texts, np.arange(60) % 2, 2, settings=settings)
+    model = made(Model, LABELS[:2])
+    assert expert_told(model) == []
+    model.add_expert(TextExpert.of(fit.model), 0.8)
+    assert "and the form of texts (length, capitals, digits, marks) stands" in expert_told(model)[0]
+    two = ["w1\nw2 w3 w4", "w1 w2 w3 w4"]
+    broken, whole = explain_labels(model, model.encoded(two))
+    for own in (broken, whole):
+        assert own.form is not None
+        total = own.rest + own.form.share + sum(word.share for word in own.words)
+        assert total == pytest.approx(own.margin)
+    assert (broken.said, broken.form.strongest, whole.said) == ("bad", "line ends", "good")
+    # The words are the same, so what the texts differ by is their form.
+    assert broken.form.share - -whole.form.share == pytest.approx(broken.margin + whole.margin, abs=1e-4)
+    assert broken.rest == pytest.approx(-whole.rest, abs=1e-4)

@@ -49,7 +49,8 @@ def explain(
     """Show which words made a model say what it says.
 
     Every word has a share of the label's margin (its log-odds): what speaks for the label is blue, what
-    speaks against it orange. The shares of all words and a rest that belongs to none add up to the margin.
+    speaks against it orange. The shares of all words, that of the text's form where the model reads it
+    (length, capitals, digits, marks), and a rest that belongs to none add up to the margin.
 
     Args:
         model: Folder of the model.
@@ -125,10 +126,11 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
             if words:
                 each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
+        if own.form is not None:
+            out.print(Padding(Text(own.form.told), (0, 0, 0, 2)))
+        of = "no word" if own.form is None else "neither"
         out.print(
-            Padding(
-                Text(f"margin {own.margin:+.2f}, of it {own.rest:+.2f} of no word", "dim"), (0, 0, 1, 2)
-            )
+            Padding(Text(f"margin {own.margin:+.2f}, of it {own.rest:+.2f} of {of}", "dim"), (0, 0, 1, 2))
         )
 
 

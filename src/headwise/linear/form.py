@@ -21,6 +21,13 @@ WIDTHS = np.array([0.3, *[0.075] * (FORM - 1)])
 LEAST = np.array([0.5, 0.5, 0.05, 0.05, *[0.5] * 4, 0.05, 0.05])
 """What the numbers of texts are taken to differ by at least: texts to come may differ more than those of
 training."""
+NAMES = (
+    *("length", "length of words", "capitals", "digits", "marks", "exclamation marks", "question marks"),
+    *("line ends", "words with a capital", "words in capitals"),
+)
+"""What the numbers are called."""
+PLAIN = "This is a sentence of some length, as plain as most texts are."
+"""What the form of texts is explained beside."""
 
 _COUNTS = {0: "letters and digits", 5: "exclamation marks", 6: "question marks", 7: "line ends"}
 _RATIOS = {1: ("letters and digits a word", -1), 4: ("marks a word", 1)}

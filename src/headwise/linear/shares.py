@@ -2,9 +2,11 @@
 
 A score is a sum over features. What a feature adds is divided between the places of the text where it
 occurs, and there between the words that it covers: a word pair has two, a run of characters one or, where
-the tokeniser cuts (`do n't`), several, each by its characters. What is left is the bias.
+the tokeniser cuts (`do n't`), several, each by its characters. The form of a text belongs to no word and is
+told apart. What is left is the bias.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import hashing
+from headwise.linear.form import FORM, PLAIN, form_of
 from headwise.linear.pair_features import GROUPS
 from headwise.linear.text_features import LONGEST, SHORTEST, Block, Vocabulary
 from headwise.linear.text_model import LinearModel
@@ -143,6 +146,20 @@ def vector_shares(model: LinearModel, addends: NDArray, toward: Shares) -> tuple
     line = model.machine.dense[: len(model.scale.mean)] @ column_of(toward, model)
     line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
     return addends @ line, -float(model.scale.mean @ line)
+
+
+def form_shares(model: LinearModel, texts: Sequence[str], toward: Shares) -> Shares:
+    """What the form of texts adds to `toward @ scores` beside that of a plain sentence, by the numbers that
+    say it, `[texts, FORM]`; what the sentence's own adds belongs to no text.
+
+    Args:
+        model: Reads the form of texts.
+        texts: Any texts.
+        toward: What each label's score counts, for each of them, `[texts, classes]`.
+    """
+    away = form_of(texts).astype(np.float64) - form_of([PLAIN])
+    lines = np.stack([column_of(line, model) for line in toward])
+    return away * (lines @ model.machine.dense[-FORM:].T)
 
 
 def column_of(toward: Shares, model: LinearModel) -> Shares:

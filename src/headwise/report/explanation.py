@@ -1,15 +1,16 @@
 """Explanations: which words made a model say what it says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from headwise.linear.form import NAMES
 from headwise.report.page import escaped, page
 from headwise.report.removal import Say, with_removal
-from headwise.report.shares import divide
+from headwise.report.shares import divide, of_form
 from headwise.scores.thresholds import decide
 
 _FAINT = 0.12  # of the strongest word's share; what is less is not marked
@@ -37,6 +38,31 @@ class WordShare:
 
 
 @dataclass(frozen=True)
+class FormShare:
+    """What the form of a text adds to the margin, beside that of a plain sentence.
+
+    Attributes:
+        strongest: What of the form speaks loudest for or against what is said, as `share` does: `length`,
+            `capitals`, `line ends` (see `headwise.linear.form.NAMES`).
+        share: As of words.
+    """
+
+    strongest: str
+    share: float
+
+    @classmethod
+    def of(cls, shares: np.ndarray) -> "FormShare":
+        """By what each number of the form adds."""
+        share = float(shares.sum())
+        return cls(NAMES[int(np.argmax(shares * np.sign(share)))], share)
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"form: {self.strongest} {self.share:+.2f}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why a model says something of an item.
 
@@ -48,12 +74,13 @@ class Explanation:
         margin: How far the label is ahead: its calibrated log-odds against the others, each of which
             counts as much as it is probable beside the rest of them (`explain_labels`). Of a number, how
             far it is above the mean of the training.
-        rest: What belongs to no word: `margin` less all shares.
+        rest: What belongs to no word and not to the form: `margin` less all shares.
         words: What each word adds, in the order of the text.
         about: The characters of what is explained, its first and the one after its last; None where that is
             the whole item.
         without: The few words without which least is left, tried in earnest (`headwise.report.removal`).
         left: The probability of what is said, or the number, without them; None where nothing was tried.
+        form: What the form of the text adds; None where the model does not read it.
     """
 
     item: int
@@ -66,6 +93,7 @@ class Explanation:
     about: tuple[int, int] | None = None
     without: tuple[str, ...] = ()
     left: float | None = None
+    form: FormShare | None = None
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
         """The words that speak for it most, each with all places where it stands, and what they add."""
@@ -115,6 +143,7 @@ class Explanation:
             **({} if self.left is None else {"without": list(self.without), "left": self.left}),
             "margin": self.margin,
             "rest": self.rest,
+            **({} if self.form is None else {"form": asdict(self.form)}),
             "words": [
                 {
                     "word": own.word,
@@ -138,7 +167,9 @@ class Explanation:
                     pieces += [escaped(text[last : own.start]), _marked(own, strength)]
                     last = own.end
             texts.append(f'<p class="hw-text">{"".join(pieces)}{escaped(text[last:])}</p>')
-        tail = f'<p class="hw-note">{escaped(self.tail)}</p>' if self.tail else ""
+        notes = [self.tail] if self.tail else []
+        notes += [self.form.told] if self.form else []
+        tail = "".join(f'<p class="hw-note">{escaped(note)}</p>' for note in notes)
         return f'<article class="hw-why"><h3>{escaped(self.head)}</h3>{"".join(texts)}{tail}</article>'
 
     def _repr_html_(self) -> str:
@@ -229,6 +260,7 @@ def _explained(
     say: Say,
 ) -> list[Explanation]:
     cut, found = model.features.tokenizer.spans, []
+    formed = of_form(model, encoded, toward)
     for number, parts in enumerate(divide(model, encoded, toward)):
         own = encoded[number]
         sides = (own,) if hasattr(own, "text") else (own.first, own.second)
@@ -247,8 +279,10 @@ def _explained(
             for (side, start, end), *each in zip(spans, *rows, strict=True)
         ]
         margin = float(margins[number])
-        rest = margin - sum(word.share for word in words)
+        form = None if formed is None else FormShare.of(formed[number])
+        rest = margin - sum(word.share for word in words) - (form.share if form else 0.0)
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
-        found.append(Explanation(item, texts, said[number], chance, margin, rest, tuple(words)))
+        what = (item, texts, said[number], chance, margin, rest, tuple(words))
+        found.append(Explanation(*what, form=form))
     return with_removal(model, found, say)

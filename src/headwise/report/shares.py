@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from headwise.linear.pair_features import NUMBERS, compared_words
-from headwise.linear.shares import Shares, column_of, pair_shares, text_shares, vector_shares
+from headwise.linear.shares import Shares, column_of, form_shares, pair_shares, text_shares, vector_shares
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_model import LinearModel
 from headwise.models.pair_model import words_by
@@ -56,6 +56,16 @@ def divide(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> l
     if expert is not None and model.expert_weight:
         found["expert"] = _expert_shares(model, encoded, toward * model.expert_weight)
     return [{name: rows[number] for name, rows in found.items()} for number in range(len(encoded))]
+
+
+def of_form(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """What the form of each text adds to `toward @ logits` through the expert, by the numbers that say it,
+    `[texts, FORM]` (see `headwise.linear.shares.form_shares`); None where it is not read."""
+    expert = getattr(model, "expert", None)
+    if expert is None or not expert.form or not model.expert_weight:
+        return None
+    texts = [text.text for text in encoded]
+    return form_shares(expert.linear_model(), texts, toward * model.expert_weight)
 
 
 def encoder_shares(

@@ -191,8 +191,10 @@ def expert_told(model: Any) -> list[str]:
     if model.expert is None:
         return []
     pairs = "words, word pairs and runs of characters" if model.config.expert.characters else WORDS
-    pairs += " and the base's vectors" if model.config.expert.vectors else ""
-    told = f"A linear expert on {len(model.expert.keys):,} {pairs} stands beside the encoder"
+    vectors = ["the base's vectors"] * bool(model.config.expert.vectors)
+    form = ["the form of texts (length, capitals, digits, marks)"] * bool(model.config.expert.form)
+    known = " and ".join([pairs, *vectors, *form])
+    told = f"A linear expert on {len(model.expert.keys):,} {known} stands beside the encoder"
     return [f"{told} {expert_say(model)}"]
 
 

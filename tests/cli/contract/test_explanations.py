@@ -34,7 +34,8 @@ def test_the_words_add_up(call, own, sizes, tmp_path):
             assert texts[word.get("text", 1) - 1][word["start"] : word["end"]] == word["word"]
             parts = [word[part] for part in ("encoder", "base", "expert") if part in word]
             assert not parts or word["share"] == pytest.approx(sum(parts))
-        total = record["rest"] + sum(word["share"] for word in record["words"])
+        total = record["rest"] + record.get("form", {}).get("share", 0.0)
+        total += sum(word["share"] for word in record["words"])
         assert total == pytest.approx(record["margin"], abs=1e-6)
     path = tmp_path / "why.jsonl"
     assert call("explain", own.model, own.test, "--output", path)[0] == 0
