@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.report.remarks import compare_with, on_labels
+from headwise.report.remarks import compare_with, on_labels, on_numbers
 from headwise.report.rival import Rival
 from headwise.tasks import TASKS
 
@@ -57,3 +57,50 @@ def test_a_guess_that_is_as_good():
     *_, never = on_labels(CLASSIFY, scores([[3, 1, 0], [1, 1, 0], [1, 0, 0]]), thresholds=True)
     assert "--classifier.thresholds f1 gives rare labels too" in never.text
     assert on_labels(NUMBERS, {}) == []
+
+
+def numbers(mae=1.0, median_mae=2.0, r2=0.5):
+    return {"mae": mae, "median": 3.5, "median_mae": median_mae, "r2": r2}
+
+
+SIZES = [str(10**n) for n in range(-3, 5)]
+
+
+def test_a_number_that_is_nearer_than_the_models():
+    assert on_numbers(numbers(), SIZES) == []
+    assert on_numbers({}, SIZES) == []  # of an old folder
+    [found] = on_numbers(numbers(mae=2.5, r2=-1), ["1", "2", "4"])
+    assert found.warning
+    assert found.text == "always 3.5 would be nearer (mean absolute error 2 in place of 2.5)"
+    [found] = on_numbers(numbers(r2=-1.25), ["1", "2"])
+    assert found.warning
+    assert "variance explained -1.25" in found.text
+
+
+@pytest.mark.parametrize(
+    ("known", "advised"),
+    [
+        (SIZES, True),
+        ([own.replace(".", ",") for own in SIZES], True),
+        ([*SIZES, "0"], False),
+        ([*SIZES, "-1"], False),
+        ([*SIZES, "n/a"], False),
+        ([str(n) for n in range(1, 1_000)], False),  # of many sizes, but as many large as small
+        (["1", "2", "3", "40"], False),
+        ([], False),
+    ],
+)
+def test_of_many_sizes_the_logarithm_is_advised(known, advised):
+    [found] = on_numbers(numbers(mae=2.5), known)
+    assert ("train on their logarithm" in found.text) == advised
+
+
+def test_tasks_know_what_to_remark():
+    """Numbers are those of the training, which the folder names."""
+    info = {"data": {"train": {"labels": dict.fromkeys(SIZES, 1)}}}
+    for name in ("regress", "pair-score"):
+        [found] = TASKS[name].remarks(info, numbers(mae=2.5))
+        assert "train on their logarithm" in found.text
+        assert TASKS[name].remarks({}, numbers()) == []
+    [found] = TASKS["classify"].remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
+    assert "always 'a'" in found.text

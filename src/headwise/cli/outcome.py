@@ -6,8 +6,9 @@ from pathlib import Path
 from headwise.cli.console import output, visible
 from headwise.cli.sheets import print_sheet
 from headwise.cli.train_display import NOT_SHARES
-from headwise.report.remarks import compare_with, on_labels
+from headwise.report.remarks import compare_with
 from headwise.report.sheet import FORMS
+from headwise.store import read_info
 from headwise.verbs.listener import Listener
 from headwise.verbs.outcome import Outcome
 
@@ -50,7 +51,7 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_sheet(out, sheet, scores, [rival for _, rival in rivals], indent=2)
         plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
-        for remark in on_labels(sheet, scores, thresholds=plain):
+        for remark in task.remarks(read_info(folder), scores, thresholds=plain):
             listener.remark(remark)
         remark = compare_with(sheet, scores, outcome.rivals.get("baseline"), task.advice)
         if remark is not None:

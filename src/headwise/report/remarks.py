@@ -1,14 +1,18 @@
 """What a report has to say of a model beside its numbers: that something simpler is as good, for one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from headwise.data.numbers import number_of, pointed
 from headwise.report.rival import Rival
-from headwise.report.sheet import Sheet, bounds_of, is_number, lookup
+from headwise.report.sheet import FORMS, Sheet, bounds_of, is_number, lookup
 
 _LISTED = 8  # labels
 _CHANCE = 0.05  # p above which two models are not told apart
+_WIDE, _SKEWED = 100.0, 2.0  # of positive numbers: the 95th percentile to the 5th, the mean to the median
 
 
 @dataclass(frozen=True)
@@ -81,3 +85,37 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = Fal
         rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
         found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}{rare}"))
     return found
+
+
+def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
+    """A guess that is nearer than a model: always the same number.
+
+    Args:
+        scores: The JSON of the model's evaluation.
+        known: The numbers of the training data, as they are written there.
+    """
+    error, other, median = (lookup(scores, key) for key in ("mae", "median_mae", "median"))
+    explained, advice = lookup(scores, "r2"), ""
+    if _of_many_sizes(known):
+        advice = (
+            "; the numbers of training are of many sizes, so that a few large ones decide: train on their "
+        )
+        advice += "logarithm (a column of it)"
+    if is_number(error) and is_number(other) and error > other:
+        gap = f"{FORMS['figure'](other)} in place of {FORMS['figure'](error)}"
+        told = f"always {FORMS['figure'](median)} would be nearer (mean absolute error {gap}){advice}"
+        return [Remark(told, warning=True)]
+    if is_number(explained) and explained < 0:
+        told = "always the mean of these numbers would have a smaller squared error (variance explained "
+        return [Remark(f"{told}{explained:.3g}): a few of them are far off{advice}", warning=True)]
+    return []
+
+
+def _of_many_sizes(known: Iterable[str]) -> bool:
+    """Whether numbers are all positive, the larger ones many times the smaller ones, and few are large."""
+    numbers = [number_of(pointed(text) or text) for text in known]
+    every = np.array([own for own in numbers if own is not None and own > 0])
+    if not len(every) or len(every) < len(numbers):
+        return False
+    low, middle, high = np.quantile(every, (0.05, 0.5, 0.95))
+    return bool(high >= _WIDE * low and every.mean() > _SKEWED * middle)

@@ -23,6 +23,8 @@ class RegressionScores:
         pearson_interval: 95 % interval of it (Fisher's z); None for fewer than 4 texts.
         spearman: Rank correlation; 0 where one side is constant.
         r2: Share of the targets' variance that is explained; 0 where the targets are constant.
+        median: Of the targets: the number that is nearest to them all.
+        median_mae: The mean absolute error of who always says that.
     """
 
     texts: int
@@ -32,6 +34,8 @@ class RegressionScores:
     pearson_interval: tuple[float, float] | None
     spearman: float
     r2: float
+    median: float
+    median_mae: float
 
 
 def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScores:
@@ -49,6 +53,7 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
     varied = texts > 1 and np.ptp(predicted) > 0 and np.ptp(targets) > 0
     pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
     spearman = float(spearmanr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    median = float(np.median(targets))
     variance = float(((targets - targets.mean()) ** 2).sum())
     return RegressionScores(
         texts=texts,
@@ -58,6 +63,8 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
         pearson_interval=_fisher(pearson, texts),
         spearman=spearman,
         r2=1.0 - float((errors**2).sum()) / variance if variance > 0 else 0.0,
+        median=median,
+        median_mae=float(np.abs(targets - median).mean()),
     )
 
 

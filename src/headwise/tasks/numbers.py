@@ -17,9 +17,9 @@ from headwise.models.model_config import ModelConfig
 from headwise.predictions.numbers import NumberPredictor
 from headwise.report.explanation import Explanation, explain_numbers
 from headwise.report.numbers import NumberEvaluation, evaluate_numbers
-from headwise.report.remarks import Remark
+from headwise.report.remarks import Remark, on_numbers
 from headwise.report.rival import Rival
-from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines
+from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines, section
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
 from headwise.tasks.labels import each_alone, expert_told
 from headwise.tasks.task import Task, check_labelled, where
@@ -118,6 +118,11 @@ class NumberTask(Task):
     def check_answers(self, model: Any, data: Any, where: str) -> None:
         check_labelled(data)
         self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[Remark]:
+        return on_numbers(scores, section(info, "data.train.labels"))
 
     def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
         """Whole numbers, as classes have, where the model was trained on decimals."""

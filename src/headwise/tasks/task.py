@@ -24,7 +24,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.predictions.predictor import Predictor
 from headwise.report.explanation import Explanation
-from headwise.report.remarks import Remark
+from headwise.report.remarks import Remark, on_labels
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet
 from headwise.tasks.defaults import Settings
@@ -321,6 +321,18 @@ class Task(ABC):
         """
         check_labelled(data)
         check_known(model.labels, data, where)
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[Remark]:
+        """What there is to say of a model beside its scores: that a guess is as good, for one.
+
+        Args:
+            info: What its folder says of it.
+            scores: The JSON of its evaluation.
+            thresholds: Whether such models may have a threshold for each label, and this one has none.
+        """
+        return on_labels(self.sheet(scores), scores, thresholds=thresholds)
 
     def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
         """What speaks against judging a model, of which its folder says `info`, on a file that it may be

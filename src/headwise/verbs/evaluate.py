@@ -9,7 +9,7 @@ from headwise.data.overlap import remembered
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.predictor import MANY_UNKNOWN
 from headwise.report.document import Material, piece
-from headwise.report.remarks import Remark, on_labels
+from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Sheet, is_number, lookup
 from headwise.scores.metrics import wilson_interval
@@ -119,7 +119,7 @@ def evaluate_file(
         *known,
         *task.odd_answers(info, data),
         *_unknown(scores),
-        *on_labels(task.sheet(scores), scores),
+        *task.remarks(info, scores),
     ]
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))

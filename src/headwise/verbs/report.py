@@ -19,7 +19,7 @@ from headwise.report.explanation import Explanation
 from headwise.report.heatmap import heat_maps
 from headwise.report.mistakes import Mistake
 from headwise.report.reach import reach_table
-from headwise.report.remarks import Remark, compare_with, on_labels
+from headwise.report.remarks import Remark, compare_with
 from headwise.report.rival import Rival
 from headwise.report.sheet import lookup
 from headwise.store import read_info
@@ -141,7 +141,7 @@ def report_model(
     sheet = task.sheet(scores)
     compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
     told = () if judged is None else judged.told
-    remarks = [*told, *on_labels(sheet, scores), *([compared] if compared else [])]
+    remarks = [*told, *task.remarks(info, scores), *([compared] if compared else [])]
     own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
     history = info["training"].get("history")
     return document(

@@ -1,0 +1,15 @@
+"""Scores of numbers, beside those of who always says the same."""
+
+import numpy as np
+import pytest
+
+from headwise.scores.numbers import score_numbers
+
+
+def test_always_the_median_is_the_nearest_number():
+    targets = np.array([1.0, 2.0, 4.0, 100.0, 3.0])
+    found = score_numbers(np.full(5, 3.0), targets)
+    assert (found.median, found.median_mae) == (3.0, pytest.approx(np.abs(targets - 3).mean()))
+    assert found.mae == found.median_mae
+    for other in (2.9, targets.mean()):
+        assert score_numbers(np.full(5, other), targets).mae > found.median_mae
