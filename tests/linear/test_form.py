@@ -93,7 +93,7 @@ def test_numbers_that_go_by_length_are_learnt():
     assert np.corrcoef(said, theirs)[0, 1] > 0.95
     expert = TextExpert.of(found.model)
     np.testing.assert_allclose(expert(others)[:, 0], said, atol=0.02)
-    again = TextExpert(expert.features, expert.words, 0, 1, "penn", form=True)
+    again = TextExpert(expert.features, expert.words, 0, 1, "penn", form=True, edges=expert.edges)
     again.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(again(others), expert(others))
 

@@ -30,12 +30,16 @@ ODD = [
 @pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
 @pytest.mark.parametrize("least_far", [1, 1_000])
-def test_the_words_of_any_text_have_what_its_features_say(classes, sets, blocks, least_far, monkeypatch):
+@pytest.mark.parametrize("edges", [False, True])
+def test_the_words_of_any_text_have_what_its_features_say(
+    classes, sets, blocks, least_far, edges, monkeypatch
+):
     monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     targets = np.arange(len(TEXTS)) % 3 % classes
     if sets:
         targets = np.eye(classes, dtype=np.bool_)[targets]
-    model = fit_linear(TEXTS, targets, classes, settings=LinearSettings(blocks=blocks)).model
+    settings = LinearSettings(blocks=blocks, edges=edges and "words" in blocks)
+    model = fit_linear(TEXTS, targets, classes, settings=settings).model
     toward = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
         expected = (model.scores([text]) - model.scores([""]))[0] @ toward

@@ -129,6 +129,35 @@ def test_pairs_of_words_are_as_far_apart_as_they_may_be(reach):
     assert len(set(known.values())) == len(known)
 
 
+def with_edges(words: list[str], reach: int) -> list[tuple]:
+    """What stands for each number of `word_hashes`."""
+    found: list[tuple] = []
+    for place, word in enumerate(words):
+        gaps = range(1, min(reach, place + 1) + 1)
+        found += [
+            (word,),
+            *((words[place - gap] if gap <= place else "<begin>", word, gap == 1) for gap in gaps),
+        ]
+    return found + [(words[-gap], "<end>", gap == 1) for gap in range(1, min(reach, len(words)) + 1)]
+
+
+@pytest.mark.parametrize("reach", [1, 3])
+def test_edges_of_a_text_make_pairs_as_words_do(reach):
+    texts = [["a"], [], ["a", "b", "a"], ["b", "a"], list("abcabcabc")]
+    hashes, ends = word_hashes(*codes_of(["\x1f".join(own) for own in texts]), reach, True)
+    expected = [with_edges(own, reach) for own in texts]
+    assert np.diff(ends).tolist() == [len(own) for own in expected]
+    names = [name for own in expected for name in own]
+    assert (
+        len(set(zip(hashes.tolist(), names, strict=True))) == len(set(names)) == len(set(hashes.tolist()))
+    )
+    plain, _ = word_hashes(*codes_of(["\x1f".join(own) for own in texts]), reach)
+    inside = [
+        number for number, name in zip(hashes, names, strict=True) if not {"<begin>", "<end>"} & {*name}
+    ]
+    np.testing.assert_array_equal(inside, plain)
+
+
 def test_lone_surrogates_are_characters_too():
     assert BlockReader("characters").fit(["\ud800"], max_features=ALL)[1].nnz > 0
 

@@ -109,6 +109,30 @@ def test_soft_labels_calibrate_as_they_are():
     assert chances == pytest.approx(np.full(200, 0.6), abs=0.05)
 
 
+def test_first_and_last_words_are_read_as_such_where_that_helps():
+    """What tells is which of two words a text begins with; both are in each."""
+    random = np.random.default_rng(0)
+    targets = random.integers(0, 2, 300)
+    texts = []
+    for label in targets:
+        middle = [*(f"w{n}" for n in random.integers(0, 5000, 6)), ("no", "yes")[label]]
+        random.shuffle(middle)
+        texts.append(" ".join([("yes", "no")[label], *middle]))
+    shuffled = [" ".join(random.permutation(text.split())) for text in texts]
+    found = fit_linear(texts, targets, 2)
+    assert found.settings.edges
+    assert found.model.edges
+    assert found.cv_score > 0.95
+    assert not fit_linear(shuffled, targets, 2).settings.edges
+    expert = TextExpert.of(found.model)
+    again = TextExpert(expert.features, expert.words, 0, 2, "penn", form=expert.form, edges=True)
+    again.load_state_dict(expert.state_dict())
+    np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
+    gone_on = fit_linear(texts[:50], targets[:50], 2, earlier=Earlier(found.model, (0, 1))).model
+    assert gone_on.edges
+    assert accuracy(gone_on.scores(texts), targets) > 0.95
+
+
 def test_class_weights_move_the_border():
     texts, targets = corpus(2, noise=0.4, texts=400)
     plain = fit_linear(texts, targets, 2, settings=FIXED).model.scores(texts)

@@ -214,7 +214,9 @@ def test_thresholds_bring_rare_labels_back_and_are_kept_with_the_model(tmp_path,
     """A word goes with the rare label in two texts of five: never the most probable one."""
     rows = [("maybe", "rare" if n % 5 < 2 else "often") for n in range(50)] + [("film", "often")] * 150
     train, dev = ([Example(f"{text} {n}", label) for n, (text, label) in enumerate(rows)] for _ in "td")
-    settings = recipe(classifier={"thresholds": "f1"}, train={"epochs": 4, "learning-rate": 0.02, **more})
+    settings = recipe(
+        classifier={"thresholds": "f1"}, train={"epochs": 6, "score": "last", "learning-rate": 0.02, **more}
+    )
     model = fit(train, dev, settings, tmp_path / "run").model
     assert sum(model.thresholds) == pytest.approx(1)
     before, (after,) = model.predict_proba(["maybe"])[0], model.predict(["maybe"])

@@ -36,9 +36,11 @@ class ExpertConfig:
     """How far apart the words of its word pairs are at most; not to be set."""
     form: bool = False
     """Whether it reads how long texts are, their capitals and marks; not to be set."""
+    edges: bool = False
+    """Whether it reads which words are near the beginning and the end of a text; not to be set."""
 
     SIZES: ClassVar[tuple[str, ...]] = (
-        *("features", "words", "characters", "vectors", "kept", "reach", "form"),
+        *("features", "words", "characters", "vectors", "kept", "reach", "form", "edges"),
     )
     """What training finds out."""
 

@@ -24,6 +24,7 @@ _SEPARATOR = np.uint32(ord(SEPARATOR))
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xBF58476D1CE4E5B9)
 _THIRD = np.uint64(0x94D049BB133111EB)
+_BEGIN, _END = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
 
 
 def codes_of(texts: Sequence[str]) -> tuple[Codes, Ends]:
@@ -44,7 +45,9 @@ def _mix(number: Any) -> Any:
 
 
 @kernel()
-def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.uint32], Ends]:
+def word_hashes(
+    codes: Codes, ends: Ends, reach: int = 1, edges: bool = False
+) -> tuple[NDArray[np.uint32], Ends]:
     """A number for each word, and for each pair that it makes with the word before, with the one before
     that, and so on. Whether the words of a pair are neighbours counts, how far apart others are does not.
 
@@ -52,16 +55,21 @@ def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.ui
         codes: Code points of texts whose words are separated by `SEPARATOR`.
         ends: Where the texts begin and end.
         reach: How far apart the words of a pair are at most.
+        edges: Words make pairs with the beginning of their text too, as if that were a word, and, behind
+            all others, with its end.
 
     Returns:
         The numbers, and where those of each text begin and end.
     """
-    found = np.empty((reach + 1) * (len(codes) + len(ends)) // 2 + 1, dtype=np.uint32)
+    most = (reach + 1) * (len(codes) + len(ends)) // 2 + 1 + edges * reach * len(ends)
+    found = np.empty(most, dtype=np.uint32)
     before = np.zeros(reach, dtype=np.uint64)  # the words, the last one first; 0 is none
     bounds = np.zeros(len(ends), dtype=np.int64)
     place = 0
     for text in range(len(ends) - 1):
         before[:] = 0
+        if edges:
+            before[0] = _BEGIN
         word, length = _FIRST, 0
         for position in range(ends[text], ends[text + 1] + 1):
             if position < ends[text + 1] and codes[position] != _SEPARATOR:
@@ -81,6 +89,11 @@ def word_hashes(codes: Codes, ends: Ends, reach: int = 1) -> tuple[NDArray[np.ui
                     before[gap] = before[gap - 1]
                 before[0] = word
                 word, length = _FIRST, 0
+        for gap in range(reach if edges else 0):
+            if before[gap] != 0 and before[gap] != _BEGIN:
+                pair = _mix(before[gap] * (_THIRD if gap else _FIRST) + _END)
+                found[place] = np.uint32(pair >> np.uint64(32))
+                place += 1
         bounds[text + 1] = place
     return found[:place], bounds
 

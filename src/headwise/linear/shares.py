@@ -91,22 +91,28 @@ class _Words:
     """The words of a text, and where features stand among them."""
 
     def __init__(self, model: LinearModel, text: str):
-        self.text, self.lowered, self.reach = text, text.lower(), model.reach
+        self.text, self.lowered = text, text.lower()
+        self.reach, self.edges = model.reach, model.edges
         self.spans = get_tokenizer(model.tokenizer).spans(text)
 
     @cached_property
     def owners(self) -> Numbers:
         """The two words of each occurrence that `hashing.word_hashes` gives, `[occurrences, 2]`; of a word
-        alone that one."""
-        words = np.arange(len(self.spans))[:, None]
-        firsts = words - np.arange(self.reach + 1)
-        return np.stack([np.broadcast_to(words, firsts.shape), firsts], axis=-1)[firsts >= 0]
+        alone, or beside an edge of the text, that one."""
+        last = len(self.spans)
+        seconds = np.arange(last + (self.edges and last > 0))[:, None]
+        firsts = seconds - np.arange(self.reach + 1)
+        there = (firsts >= -self.edges) & (firsts < last) & ((seconds < last) | (firsts >= 0))
+        both = np.stack([np.broadcast_to(seconds, firsts.shape), firsts], axis=-1)[there]
+        # The beginning stands before the first word, the end behind the last.
+        both = np.where(both < 0, both[:, ::-1], both)
+        return np.where(both >= last, both[:, ::-1], both)
 
     def features(self, block: Block, vocabulary: Vocabulary) -> _Found:
         """What a vocabulary knows of it."""
         if block == "words":
             cut = hashing.SEPARATOR.join(self.text[start:end] for start, end in self.spans).lower()
-            hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]), self.reach)
+            hashes, _ = hashing.word_hashes(*hashing.codes_of([cut]), self.reach, self.edges)
             if len(hashes) != len(self.owners):
                 raise ValueError("the words of a text hold the sign that is to separate them")
         else:

@@ -46,6 +46,7 @@ class LinearSettings:
         dense: Length of the vectors beside words and characters, which have 1 each; 0 without.
         start: How loud the earlier model is that it goes on from; 0 without.
         form: Whether the form of texts is read (see `headwise.linear.form`).
+        edges: Whether words make pairs with the beginning and the end of a text too.
     """
 
     blocks: tuple[Block, ...] = ("words", "characters")
@@ -54,6 +55,7 @@ class LinearSettings:
     dense: float = 0.0
     start: float = 0.0
     form: bool = False
+    edges: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class TrainingData:
         most: Features that a block may have.
         reader: Of the first block.
         start: What an earlier model says of them, if there is one.
+        edged: The block of words where these make pairs with the edges of texts, if that may be read.
     """
 
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]]
@@ -127,6 +130,7 @@ class TrainingData:
     most: int
     reader: BlockReader
     start: Start | None = None
+    edged: tuple[Vocabulary, csr_matrix] | None = None
     cache: dict = field(default_factory=dict)
 
     @property
@@ -161,18 +165,32 @@ class TrainingData:
         start = STARTS[0] if self.start is not None else 0.0
         return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
 
-    def widened(self, name: Block, texts: Sequence[Any]) -> "TrainingData | None":
-        """With one block alone, which may have the features of two; None where there are no more."""
-        if self.start is not None or len(self.blocks[name][0]) < self.most:
+    def widened(self, settings: LinearSettings, texts: Sequence[Any]) -> "TrainingData | None":
+        """With the one block of the settings, which may have the features of two; None where there are no
+        more."""
+        name = settings.blocks[0]
+        if self.start is not None or len(self.block(name, settings)[0]) < self.most:
             return None
-        block = replace(self.reader, block=name).fit(texts, max_features=2 * self.most)
-        return replace(self, blocks={name: block}, cache={})
+        reader = replace(self.reader, block=name, edges=settings.edges)
+        block = reader.fit(texts, max_features=2 * self.most)
+        return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
+
+    def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
+        """With what is read of the edges of the texts."""
+        block = replace(self.reader, edges=True).fit(texts, max_features=self.most)
+        return replace(self, edged=block, cache={})
+
+    def block(self, name: Block, settings: LinearSettings) -> tuple[Vocabulary, csr_matrix]:
+        """A block as the settings say."""
+        edged = settings.edges and name == "words"
+        return self.edged if edged and self.edged is not None else self.blocks[name]
 
     def take(self, texts: NDArray[np.int64]) -> "TrainingData":
         """Some of the texts."""
         return replace(
             self,
             blocks={name: (own, matrix[texts]) for name, (own, matrix) in self.blocks.items()},
+            edged=None if self.edged is None else (self.edged[0], self.edged[1][texts]),
             dense=self.dense[texts],
             numbers=replace(self.numbers, values=self.numbers.values[texts]),
             soft=None if self.soft is None else self.soft[texts],
@@ -187,9 +205,9 @@ class TrainingData:
 
     def rows(self, settings: LinearSettings) -> Rows:
         """All texts as the settings say."""
-        key = (settings.blocks, settings.dense, settings.form)
+        key = (settings.blocks, settings.dense, settings.form, settings.edges)
         if key not in self.cache:
-            sparse = beside([self.blocks[name][1] for name in settings.blocks], len(self.hard))
+            sparse = beside([self.block(name, settings)[1] for name in settings.blocks], len(self.hard))
             wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
             self.cache.clear()
             self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers_of(settings).values]))

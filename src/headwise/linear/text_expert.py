@@ -40,6 +40,7 @@ class TextExpert(nn.Module):
         kept: How many weights it has; 0 if it has them all.
         reach: How far apart the words of a pair of words are at most.
         form: It reads the form of texts.
+        edges: Words make pairs with the beginning and the end of a text too.
     """
 
     keys: Tensor
@@ -65,11 +66,13 @@ class TextExpert(nn.Module):
         kept: int = 0,
         reach: int = 1,
         form: bool = False,
+        edges: bool = False,
     ):
         super().__init__()
         columns = 1 if classes == 2 and not sets else classes
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.pairs, self.kept, self.reach, self.form = pairs, kept, reach, form
+        self.pairs, self.kept, self.reach = pairs, kept, reach
+        self.form, self.edges = form, edges
         rows, dense = features * (GROUPS if pairs else 1), vectors + (NUMBERS if pairs else FORM * form)
         self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
         self.register_buffer("idf", torch.zeros(features))
@@ -98,7 +101,7 @@ class TextExpert(nn.Module):
         kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
         how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept}
-        how |= {"reach": model.reach, "form": model.form}
+        how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
         expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
@@ -137,6 +140,7 @@ class TextExpert(nn.Module):
             "kept": self.kept,
             "reach": self.reach,
             "form": self.form,
+            "edges": self.edges,
         }
 
     def linear_model(self) -> LinearModel:
@@ -157,7 +161,7 @@ class TextExpert(nn.Module):
             if self.vectors:
                 scale = DenseScale(self.mean.float().cpu().numpy(), 1.0)
             machine = Machine(self._weights(steps), dense, self.bias.float().cpu().numpy())
-            how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form)
+            how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form, self.edges)
             self._model = LinearModel(blocks, machine, *how)
         return self._model
 

@@ -57,12 +57,14 @@ class BlockReader:
         tokenizer: Finds the words.
         pairs: Pairs of texts are read, and what comes out is what `compared` makes of both.
         reach: How far apart the words of a pair of words are at most.
+        edges: The beginning and the end of a text count as words with which others make pairs.
     """
 
     block: Block
     tokenizer: str = "penn"
     pairs: bool = False
     reach: int = 1
+    edges: bool = False
 
     def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
         """The numbers of the features of texts, some texts at a time, and where those of each begin and
@@ -71,7 +73,7 @@ class BlockReader:
             if self.block == "words":
                 cut = get_tokenizer(self.tokenizer).words
                 words = [hashing.SEPARATOR.join(cut(text)).lower() for text in some]
-                yield hashing.word_hashes(*hashing.codes_of(words), self.reach)
+                yield hashing.word_hashes(*hashing.codes_of(words), self.reach, self.edges)
             else:
                 codes, ends = hashing.codes_of([text.lower() for text in some])
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)

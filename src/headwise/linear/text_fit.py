@@ -25,9 +25,12 @@ from headwise.linear.text_model import DenseScale, LinearModel
 FAR, LEAST_FAR = 3, 1_000
 """How far apart the words of a pair of words are at most, and how many texts it takes to learn from others
 than neighbours."""
+MOST_EDGED = 200
+"""Different words and word pairs of a text, in the mean, up to which the first and last words may be read
+as such: in long texts they tell little, and reading them takes memory."""
 _WORTH = 0.01
-"""By which share of the loss the form of texts must help to be read: of few texts it often seems to, a
-little, and tells nothing."""
+"""By which share of the loss the form of texts, or their first and last words, must help to be read: of few
+texts they often seem to, a little, and tell nothing."""
 MOST_CROSSED = 4_000
 """Texts up to which settings are chosen by cross-validation on all of them; of more, some are held out."""
 MOST_PAIRS_CROSSED = 1_000
@@ -104,7 +107,9 @@ def fit_linear(
         earlier: A model of other texts, of the same tokenizer and the same kind of vectors, to go on from.
     """
     reach = FAR if len(texts) >= LEAST_FAR and not pairs else 1
-    reader = BlockReader("words", tokenizer, pairs, max(reach, earlier.model.reach if earlier else 1))
+    reader = BlockReader("words", tokenizer, pairs, reach)
+    if earlier is not None:
+        reader = replace(reader, reach=max(reach, earlier.model.reach), edges=earlier.model.edges)
     judged = len(texts) - always
     weights = sample_weight, class_weight
     how = reader, max_features, earlier, judged
@@ -118,11 +123,15 @@ def fit_linear(
     if settings is None:
         settings = data.first_settings
         if data.work <= MOST_WORK and len(parts) > 1:
+            if earlier is None and not pairs and data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
+                data = data.with_edges(texts)
             compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, same, seed))
             settings = compared.choose(settings)
             if crossed:
                 found = compared.scores[settings]
-    if len(settings.blocks) == 1 and (widened := data.widened(settings.blocks[0], texts)):
+    elif settings.edges:
+        data = data.with_edges(texts)
+    if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data, found = widened, None
     if found is None:
         found = _out_of_fold(data, settings, parts)
@@ -144,10 +153,11 @@ def fit_linear(
         if len(of_form):
             of_numbers = loud * of_form + (of_numbers if len(of_numbers) else 0)
     scaled = Machine(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor)
-    blocks: dict[Block, Vocabulary] = {name: data.blocks[name][0] for name in settings.blocks}
+    blocks: dict[Block, Vocabulary] = {name: data.block(name, settings)[0] for name in settings.blocks}
     scale = DenseScale(data.mean, settings.dense) if settings.dense else None
     form = not pairs and len(of_numbers) > 0
-    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach, form)
+    edges = reader.edges or settings.edges
+    model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach, form, edges)
     cv_score = _score(found, data, np.arange(judged))
     return LinearFit(model, found * factor, settings, cv_score)
 
@@ -227,11 +237,16 @@ class _Comparison:
         if self.data.wanted is None and self.data.classes <= MOST_RATIO_CLASSES:
             best = self.best(best, [replace(best, ratios=not best.ratios)])
         if not self.data.reader.pairs:
-            formed = replace(best, form=True)
-            best = formed if self.loss(formed) < (1 - _WORTH) * self.loss(best) else best
+            best = self.worth(best, replace(best, form=True))
+        if self.data.edged is not None and "words" in best.blocks:
+            best = self.worth(best, replace(best, edges=True))
         if best.dense:
             best = self.best(best, [replace(best, dense=dense) for dense in self.data.lengths[1:]])
         return self.best(best, [replace(best, strength=strength) for strength in self.data.strengths[1:]])
+
+    def worth(self, start: LinearSettings, other: LinearSettings) -> LinearSettings:
+        """The other where it is better by `_WORTH`."""
+        return other if self.loss(other) < (1 - _WORTH) * self.loss(start) else start
 
     def best(self, start: LinearSettings, others: Iterable[LinearSettings]) -> LinearSettings:
         """The best of some settings; the first where nothing is better."""

@@ -46,6 +46,7 @@ class LinearModel:
         pairs: It reads pairs of texts, and numbers that tell how they compare.
         reach: How far apart the words of a pair of words are at most.
         form: It reads the form of texts (see `headwise.linear.form`), behind vectors.
+        edges: Words make pairs with the beginning and the end of a text too.
     """
 
     blocks: Mapping[Block, Vocabulary]
@@ -56,6 +57,7 @@ class LinearModel:
     pairs: bool = False
     reach: int = 1
     form: bool = False
+    edges: bool = False
 
     def place(self, block: Block) -> slice:
         """Where the weights of a block stand in the machine."""
@@ -68,7 +70,7 @@ class LinearModel:
     ) -> Rows:
         """Texts or pairs as it reads them."""
         parts = [
-            BlockReader(name, self.tokenizer, self.pairs, self.reach).transform(texts, own)
+            BlockReader(name, self.tokenizer, self.pairs, self.reach, self.edges).transform(texts, own)
             for name, own in self.blocks.items()
         ]
         if self.form:

@@ -65,6 +65,7 @@ class ExpertReader(Reader):
                 kept=own.kept,
                 reach=own.reach,
                 form=own.form,
+                edges=own.edges,
             )
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 
