@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from statistics import mean, median
 from typing import Any
 
-import numpy as np
-
-from headwise.data.numbers import number_of, pointed
 from headwise.report.rival import Rival
 from headwise.report.sheet import FORMS, Sheet, bounds_of, is_number, lookup
 
@@ -94,7 +92,7 @@ def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
         scores: The JSON of the model's evaluation.
         known: The numbers of the training data, as they are written there.
     """
-    error, other, median = (lookup(scores, key) for key in ("mae", "median_mae", "median"))
+    error, other, constant = (lookup(scores, key) for key in ("mae", "median_mae", "median"))
     explained, advice = lookup(scores, "r2"), ""
     if _of_many_sizes(known):
         advice = (
@@ -103,7 +101,7 @@ def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
         advice += "logarithm (a column of it)"
     if is_number(error) and is_number(other) and error > other:
         gap = f"{FORMS['figure'](other)} in place of {FORMS['figure'](error)}"
-        told = f"always {FORMS['figure'](median)} would be nearer (mean absolute error {gap}){advice}"
+        told = f"always {FORMS['figure'](constant)} would be nearer (mean absolute error {gap}){advice}"
         return [Remark(told, warning=True)]
     if is_number(explained) and explained < 0:
         told = "always the mean of these numbers would have a smaller squared error (variance explained "
@@ -113,9 +111,11 @@ def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
 
 def _of_many_sizes(known: Iterable[str]) -> bool:
     """Whether numbers are all positive, the larger ones many times the smaller ones, and few are large."""
+    from headwise.data.numbers import number_of, pointed  # with it comes numpy, and help does without
+
     numbers = [number_of(pointed(text) or text) for text in known]
-    every = np.array([own for own in numbers if own is not None and own > 0])
-    if not len(every) or len(every) < len(numbers):
+    every = sorted(own for own in numbers if own is not None and own > 0)
+    if not every or len(every) < len(numbers):
         return False
-    low, middle, high = np.quantile(every, (0.05, 0.5, 0.95))
-    return bool(high >= _WIDE * low and every.mean() > _SKEWED * middle)
+    few = len(every) // 20
+    return every[-1 - few] >= _WIDE * every[few] and mean(every) > _SKEWED * median(every)
