@@ -30,7 +30,6 @@ from headwise.train.classification import (
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
 
-WORDS = "words and word pairs"
 LEAST = 1e-30
 """What no probability is taken to be less than, so that its logarithm is finite."""
 WITH_BASELINE = ("accuracy", "accuracy_interval", "macro_f1")
@@ -190,11 +189,13 @@ def expert_told(model: Any) -> list[str]:
     """What there is to say of a linear expert, if there is one."""
     if model.expert is None:
         return []
-    pairs = "words, word pairs and runs of characters" if model.config.expert.characters else WORDS
-    vectors = ["the base's vectors"] * bool(model.config.expert.vectors)
-    form = ["the form of texts (length, capitals, digits, marks)"] * bool(model.config.expert.form)
-    known = " and ".join([pairs, *vectors, *form])
-    told = f"A linear expert on {len(model.expert.keys):,} {known} stands beside the encoder"
+    own = model.config.expert
+    known = ["words", "word pairs"]
+    known += ["runs of characters"] * bool(own.characters) + ["where texts begin and end"] * own.edges
+    known += ["the base's vectors"] * bool(own.vectors)
+    known += ["the form of texts (length, capitals, digits, marks)"] * own.form
+    read = f"{', '.join(known[:-1])} and {known[-1]}"
+    told = f"A linear expert on {len(model.expert.keys):,} {read} stands beside the encoder"
     return [f"{told} {expert_say(model)}"]
 
 
