@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from headwise.scores.schemes import Scheme
+from headwise.scores.schemes import Scheme, read_spans
 from made_files import Parts, Rows, lines_of
 from made_sentences import case, end_mark, exchanged, next_sentence, of_sentences, punctuation, tense
 from runs import DATA
@@ -68,17 +68,9 @@ def name_type() -> Parts:
 def names_of(lines: Iterable[str]) -> dict[str, str]:
     """Distinct names with the type that they most often have; tags in IOB1."""
     seen: dict[str, Counter[str]] = {}
-    name: list[str] = []
-    last = "O"
-    for line in [*lines, ""]:
-        cells = line.split()
-        tag = cells[-1] if cells else "O"
-        if name and (tag == "O" or tag.startswith("B-") or tag[2:] != last[2:]):
-            seen.setdefault(" ".join(name), Counter())[last[2:]] += 1
-            name = []
-        if tag != "O":
-            name.append(cells[0])
-        last = tag
+    for words, tags in chunked([*lines, ""]):
+        for span in read_spans(tags):
+            seen.setdefault(" ".join(words[span.start : span.end]), Counter())[span.type] += 1
     return {own: counts.most_common(1)[0][0] for own, counts in seen.items()}
 
 
@@ -219,7 +211,7 @@ def chunks() -> Parts:
 
 
 def chunked(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Words and tags of lines `word POS chunk`."""
+    """Words and tags of lines of columns, the first and the last."""
     words: list[str] = []
     tags: list[str] = []
     for line in lines:

@@ -112,7 +112,7 @@ def train(
             the words beside it.
         base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
             the folder of an earlier model to go on from, or none. [auto: the base that comes with headwise,
-            where it lists most of the words]
+            where it lists two words of five]
         pretrained: A Hugging Face encoder (a name of the hub, or a folder) that reads the words in place of
             word vectors.
         encoder: Replaced by the list of encoders.

@@ -27,9 +27,14 @@ def normal_text(text: str) -> str:
 def same_items(keys: Iterable[str]) -> dict[str, list[int]]:
     """The numbers of the items of every distinct key, as `normal_text` has it, in the order of first
     occurrence."""
+    return places_of(map(normal_text, keys))
+
+
+def places_of(keys: Iterable[str]) -> dict[str, list[int]]:
+    """The numbers of the items of every distinct key, as it is."""
     groups: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
-        groups.setdefault(normal_text(key), []).append(number)
+        groups.setdefault(key, []).append(number)
     return groups
 
 

@@ -20,13 +20,13 @@ from headwise.data.formats.csv import read_cells
 from headwise.data.formats.token_lists import sample_rows
 from headwise.data.head import Head, read_head
 from headwise.data.kind import Kind
-from headwise.data.kinds.sentence import SentenceKind
+from headwise.data.kinds.sentence import SentenceKind, words_are_given
 from headwise.data.names import normal_name
 from headwise.data.options import ReadOptions
 from headwise.data.read import find_format
 from headwise.data.source import look_ahead
 from headwise.data.tag_options import TagOptions
-from headwise.data.tag_sniff import RECOGNISERS, gives_words, guess_tagged_format
+from headwise.data.tag_sniff import RECOGNISERS, guess_tagged_format
 from headwise.errors import ConfigError
 
 _TEXTS = {
@@ -142,22 +142,13 @@ def _offered(
     head = _head(path, str(given.get("encoding") or "utf-8"))
     if isinstance(kind, SentenceKind):
         form = given.get("format")
-        if form is None and (answers or _gives_words(head, given)):
+        if form is None and (answers or words_are_given(path, given, head)):
             form = guess_tagged_format(path, head.lines, labelled=answers)[0]
         if form in RECOGNISERS:
             return [own for own in _OPTIONS[form] if own != "text_column"], _names_of_words(form, head)
         return ["text_column"], _names_of_texts(kind, head, given, known)
     options = [own for own in _TEXTS if own in kind.options.__dataclass_fields__]
     return options, _names_of_texts(kind, head, given, {own: known[own] for own in options if own in known})
-
-
-def _gives_words(head: Head, given: Mapping[str, Any]) -> bool:
-    """Whether a file to predict is read as words rather than as texts, as `SentenceKind` has it."""
-    if _OPTIONS["columns"].keys() & given.keys():
-        return True
-    if head.path == STANDARD_INPUT or _TEXTS.keys() & given.keys():
-        return False
-    return gives_words(head.texts)
 
 
 def _names_of_texts(

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from headwise.data.diagnosis import Finding
-from headwise.data.duplicates import normal_text, same_items
+from headwise.data.duplicates import normal_text, places_of
 from headwise.data.overlap import Seen
 
 
@@ -68,7 +68,7 @@ class File:
     @cached_property
     def same(self) -> dict[str, list[int]]:
         """The numbers of the items of every distinct key, in the order of first occurrence."""
-        return same_items(self.keys)
+        return places_of(self.keys)
 
     @cached_property
     def repeated(self) -> list[list[int]]:

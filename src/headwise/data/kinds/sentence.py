@@ -75,7 +75,7 @@ class SentenceKind(Kind[Tagged]):
         Raises:
             DataError: HW259, of standard input, which could be either.
         """
-        if _words_are_given(path, reading):
+        if words_are_given(path, reading):
             return self.rows(path, from_dict(TagOptions, reading))
         rows = read_rows(path, from_dict(ReadOptions, reading))
         if path != "-" or "format" in reading or rows.format not in ("text", "tsv", "label-text"):
@@ -129,8 +129,14 @@ class SentenceKind(Kind[Tagged]):
         return None if reading.get("format") in _OTHERS else looks_tagged(head.texts)
 
 
-def _words_are_given(path: str, reading: Mapping[str, Any]) -> bool:
-    """Whether the words of a file to predict stand each on a line or with a tag."""
+def words_are_given(path: str, reading: Mapping[str, Any], head: Head | None = None) -> bool:
+    """Whether the words of a file to predict stand each on a line or with a tag.
+
+    Args:
+        path: The file.
+        reading: What the user has said of how to read it.
+        head: Its first lines, where they have been read.
+    """
     form = reading.get("format")
     if form is not None:
         return form in FORMATS
@@ -138,4 +144,4 @@ def _words_are_given(path: str, reading: Mapping[str, Any]) -> bool:
         return True
     if path == "-" or {"text_column", "label_column"} & set(reading):
         return False
-    return gives_words(read_head(path).texts)
+    return gives_words((head or read_head(path)).texts)
