@@ -1,10 +1,11 @@
 """When texts count as the same: case, white space and the way of writing accents are no difference."""
 
+import random
 from unicodedata import normalize
 
 import pytest
 
-from headwise.data.duplicates import composed, first_equal, normal_text, same_items
+from headwise.data.duplicates import chain_keys, composed, first_equal, normal_text, same_items
 
 
 def test_case_space_and_accents_are_no_difference():
@@ -37,3 +38,25 @@ def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected)
     found = first_equal(pairs, 1)
     assert found[:4].tolist() == expected
     assert first_equal([*pairs, ("p1 ", "B")], 1)[-1] == 1
+
+
+@pytest.mark.parametrize("firsts", [10, 8])
+def test_pairs_stay_with_themselves_the_other_way_round(firsts):
+    pairs = [*((f"p{n}", f"h{n}") for n in range(firsts)), ("H1", "p1 "), ("h2", "p3")]
+    assert first_equal(pairs, 1).tolist() == [*range(firsts), 1, firsts + 1]
+
+
+def test_chains_of_pairs_are_those_of_a_search():
+    """Breadth first, from pair to pair, over first texts and both texts in either order."""
+    chance = random.Random(0)
+    pairs = [(f"t{chance.randrange(60)}", f"t{chance.randrange(60)}") for _ in range(80)]
+    left, chains = set(range(80)), {}
+    while left:
+        seen = [min(left)]
+        for one in seen:
+            first, both = pairs[one][0], sorted(pairs[one])
+            seen += [n for n in left - set(seen) if pairs[n][0] == first or sorted(pairs[n]) == both]
+        left -= set(seen)
+        chains |= dict.fromkeys(seen, min(pairs[n][0] for n in seen))
+    assert chain_keys(pairs, 1) == [chains[n] for n in range(80)]
+    assert len(set(chains.values())) < len({first for first, _ in pairs})

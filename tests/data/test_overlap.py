@@ -89,3 +89,11 @@ def test_many_texts_with_the_same_phrases_take_no_long_time(takes_under):
     known = [f"{REVIEW} {random_text(chance, 4)}" for _ in range(1500)]
     asked = f"{REVIEW} {random_text(chance, 4)}"
     assert takes_under(5, lambda: Known(map(words_of, known)).has(asked))
+
+
+def test_a_pair_is_the_same_the_other_way_round():
+    kind, own = KINDS["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
+    other = [Pair("c d", "A b", "yes"), Pair("f", "g", "no")]
+    (found,) = overlaps(kind, {"train": own, "test": other})
+    assert (found.items, found.near, found.total) == (1, 0, 2)
+    assert remembered(kind, remember(kind, own), other) == [True, False]

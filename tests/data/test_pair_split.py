@@ -30,6 +30,32 @@ def test_pairs_of_a_first_text_stay_together():
     assert split_pairs(own, 0.2, 0.1, seed=4).dev != split.dev
 
 
+def test_a_pair_stays_with_itself_the_other_way_round():
+    own = pairs(100, 3)
+    own += [Pair(pair.second.upper(), pair.first, pair.label, 300 + pair.line) for pair in own]
+    split = split_pairs(own, 0.2, 0.1)
+    part_of = {pair.line % 300: set() for pair in own}
+    for number, part in enumerate((split.train, split.dev, split.test)):
+        for pair in part:
+            part_of[pair.line % 300].add(number)
+    assert all(len(found) == 1 for found in part_of.values())
+    assert min(len(split.dev), len(split.test)) > 30
+    folds = KINDS["pair"].folds(own, 5)
+    assert folds[:300] == folds[300:]
+    assert len(set(folds)) == 5
+
+
+def test_one_long_chain_of_pairs_is_cut():
+    """Each first text is the second of another pair, there and back: all of them are one chain."""
+    own = [Pair(f"t{n}", f"t{n + 1}", "ab"[n % 2], n) for n in range(200)]
+    own += [Pair(pair.second, pair.first, pair.label, pair.line) for pair in own]
+    split = split_pairs(own, 0.2, 0.1)
+    lines = [{pair.line for pair in part} for part in (split.train, split.dev, split.test)]
+    assert list(map(len, lines)) == [140, 40, 20]
+    assert sum(map(len, lines)) == len(set.union(*lines))
+    assert any("too few different first texts" in note for note in split.notes)
+
+
 def test_few_first_texts():
     split = split_pairs(pairs(2, 60), 0.2, 0.1)
     assert (len(split.train), len(split.dev), len(split.test)) == (84, 24, 12)

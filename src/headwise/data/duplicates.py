@@ -1,6 +1,6 @@
 """When two texts count as the same, and which texts are kept together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 from unicodedata import normalize
 
@@ -8,7 +8,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-_MANY = 10  # different first texts for each part
+_MANY = 10  # different first texts, or chains of pairs, for each part
 _MANY_MARKS = regex.compile(r"\p{M}{100}")
 
 
@@ -38,10 +38,42 @@ def places_of(keys: Iterable[str]) -> dict[str, list[int]]:
     return groups
 
 
-def many_firsts(firsts: Sequence[str], parts: int) -> bool:
-    """Whether pairs with these first texts are kept together by them: where many are different. One premise
-    often has several hypotheses; but a few questions may have all the answers."""
-    return len(set(firsts)) >= _MANY * parts
+def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """For each pair a text that is the same for those with the same two texts, in either order."""
+    texts = [(normal_text(first), normal_text(second)) for first, second in pairs]
+    return _least([tuple(sorted(own)) for own in texts], [f"{first}\n{second}" for first, second in texts])
+
+
+def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
+    """For each pair a text that is the same for those with the same first text or the same two texts in
+    either order, and for all that are joined in this way: one premise often has several hypotheses, and
+    what is learnt of a pair is known of it the other way round.
+
+    None where that leaves too few chains for so many parts (of 0 any number will do), or chains one up that
+    would fill half a part: a few questions may have all the answers.
+    """
+    firsts = [normal_text(first) for first, _ in pairs]
+    if len(set(firsts)) < _MANY * parts:
+        return None
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    # A graph of first texts and of pairs in either order; each pair joins one of these to one of those.
+    one, other = (np.unique(keys, return_inverse=True)[1] for keys in (firsts, pair_keys(pairs)))
+    size = one.max() + other.max() + 2
+    graph = csr_array((np.ones(len(pairs)), (one, one.max() + 1 + other)), shape=(size, size))
+    chains = connected_components(graph, directed=False)[1][one]
+    sizes = np.bincount(chains)
+    most = max(len(pairs) / (2 * max(parts, 1)), np.bincount(one).max())
+    return _least(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
+
+
+def _least(groups: Sequence[Hashable], keys: Sequence[str]) -> list[str]:
+    """For each item the least key of those of its group."""
+    least: dict[Hashable, str] = {}
+    for group, key in zip(groups, keys, strict=True):
+        least[group] = min(key, least.get(group, key))
+    return [least[group] for group in groups]
 
 
 def first_equal(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
@@ -50,14 +82,12 @@ def first_equal(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
     texts.
 
     Args:
-        texts: Texts, of which equal ones stay together; or pairs, which do so by `many_firsts` too.
+        texts: Texts, of which equal ones stay together; or pairs, by `chain_keys` or else `pair_keys`.
         parts: How many of them are held out, one after the other.
     """
     keys: Sequence[str] = texts
     if len(texts) and not isinstance(texts[0], str):
-        keys = [first for first, _ in texts]
-        if not many_firsts(keys, parts):
-            keys = [f"{first}\n{second}" for first, second in texts]
+        keys = chain_keys(texts, parts) or pair_keys(texts)
     found = np.empty(len(texts), dtype=np.int64)
     for numbers in same_items(keys).values():
         found[numbers] = numbers[0]

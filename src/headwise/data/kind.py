@@ -108,6 +108,10 @@ class Kind(ABC, Generic[Item]):
         """What is the same for items that are duplicates (case and white space aside)."""
         raise NotImplementedError(f"{self.nouns.many} are not told apart")
 
+    def seen_key(self, item: Item) -> str:
+        """What is the same for items of which a model that has learnt one knows the others."""
+        return self.key(item)
+
     def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
         """How the file of a part is read.
 

@@ -69,7 +69,7 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
     """
     if not kind.has_keys:
         return ()
-    keys = {name: [normal_text(kind.key(item)) for item in part] for name, part in parts.items()}
+    keys = {name: [normal_text(kind.seen_key(item)) for item in part] for name, part in parts.items()}
     found = []
     for place, one in enumerate(list(keys)[:-1]):
         seen = Seen(kind, keys[one])
@@ -152,7 +152,7 @@ def _kept(kept: Any) -> set[bytes]:
 
 def _hash(kind: Any, item: Any) -> bytes | None:
     """None for an empty text, which is like no other."""
-    key = kind.key(item)
+    key = kind.seen_key(item)
     words = words_of(key) if kind.sides else key
     data = words.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=_HASH).digest() if data else None

@@ -209,7 +209,7 @@ def _repeats(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int,
     """How many items are not new: what they repeat, their number, and of how many."""
     if not kind.has_keys or not kind.sides:
         return []
-    some = [words_of(kind.key(item)) for item in items[:_COMPARED]]
+    some = [words_of(kind.seen_key(item)) for item in items[:_COMPARED]]
     near = near_texts(some)
     same = sum(any(some[other] == some[number] for other in others) for number, others in near.items())
     known = sum(remembered(kind, seen, items))

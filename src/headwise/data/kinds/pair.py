@@ -11,13 +11,14 @@ from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
-from headwise.data.duplicates import many_firsts
+from headwise.data.duplicates import chain_keys, pair_keys
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.names import names_pairs
+from headwise.data.near import words_of
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import look_like_scores
 from headwise.data.pair import DEFAULT, Pair, PairOptions
@@ -51,30 +52,40 @@ class PairKind(Kind[Pair]):
     def key(self, item: Pair) -> str:
         return f"{item.first} {_BETWEEN} {item.second}"
 
+    def seen_key(self, item: Pair) -> str:
+        return f" {_BETWEEN} ".join(sorted((item.first, item.second), key=words_of))
+
     def split(
         self, items: Sequence[Pair], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Pair]]:
-        """As for all kinds, but so that no first text is in two parts: one premise often has several
-        hypotheses, which a model that has seen one of them knows more about.
+        """As for all kinds, but so that no first text is in two parts, and no pair in one that another has
+        the other way round (see `chain_keys`).
 
-        Where there are too few different first texts (a few questions with many answers each), equal pairs
-        are all that is kept together, and the notes say so.
+        Where there are too few different first texts (a few questions with many answers each), equal pairs,
+        in either order, are all that is kept together, and the notes say so.
         """
-        strata, sizes = self.answer.strata(items), (dev, test, seed)
-        more: tuple[str, ...] = ()
+        pairs = [(item.first, item.second) for item in items]
+        keys, strata, sizes = chain_keys(pairs, 0), self.answer.strata(items), (dev, test, seed)
         try:
-            kept, keys = "first text", [item.first for item in items]
-            split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+            split = (
+                None
+                if keys is None
+                else split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+            )
         except DataError:
-            kept, keys = "pair", [f"{item.first}\n{item.second}" for item in items]
-            split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
-            more = ("there are too few different first texts to keep equal ones in one part",)
-        return replace(split, notes=(f"{split.notes[0]}; pairs with the same {kept} stay together", *more))
+            split = None
+        if split is not None:
+            return replace(
+                split, notes=(f"{split.notes[0]}; pairs with the same first text stay together",)
+            )
+        split = split_items(items, pair_keys(pairs), strata, *sizes, path=path, nouns=self.nouns)
+        few = "there are too few different first texts to keep equal ones in one part"
+        return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
 
     def apart(self, items: Sequence[Pair], count: int) -> list[str]:
-        """The first texts, where these are many enough for so many parts."""
-        firsts = [item.first for item in items]
-        return firsts if many_firsts(firsts, count) else super().apart(items, count)
+        """As `split` has it, for so many parts."""
+        pairs = [(item.first, item.second) for item in items]
+        return chain_keys(pairs, count) or pair_keys(pairs)
 
     def fields(self, item: Pair) -> Iterable[str | None]:
         yield from (item.first, None, *heads_field(item.first_heads))
