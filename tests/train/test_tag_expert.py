@@ -175,6 +175,40 @@ def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
     assert own.evaluate()["f1"] > 0.9
 
 
+def test_what_is_taken_off_o_is_no_part_of_probabilities():
+    """Two verbs in five are spans, which the encoder knows; F1 asks for all of them."""
+    random = np.random.default_rng(5)
+
+    def spans(items: list[Tagged]) -> list[Tagged]:
+        return [
+            replace(own, tags=tuple("SO"[t == "N" or random.random() < 0.6] for t in own.tags))
+            for own in items
+        ]
+
+    dev = spans(corpus(300, 1))
+    own = objective(dev, False, spans(corpus(20, 0)), "OS")
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+    scores = np.log([[0.6, 0.4], [0.99, 0.01]])
+
+    def forward(batch):
+        noun = 1 - torch.isin(batch.words.values, verbs).long()
+        return batch.words.with_values(torch.tensor(scores, dtype=torch.float32)[noun])
+
+    own.model.forward = forward  # type: ignore[method-assign]
+    add_expert(own)
+    assert own.model.outside > 0
+    new = spans(corpus(300, 2))
+    encoded = own.model.encode_sentences(new)
+    found, sure = map(np.concatenate, own.model.decode(encoded))
+    chances = np.concatenate(own.model.marginals(encoded))
+    truth = np.concatenate([own.model.targets(item) for item in new])
+    np.testing.assert_allclose(sure, chances[np.arange(len(found)), found], atol=1e-5)
+    said = found == 1  # all verbs
+    assert truth[said].mean() == pytest.approx(0.4, abs=0.05)
+    assert chances[said, 1].mean() == pytest.approx(0.4, abs=0.05)
+    assert own.model.tag(new[:1])[0].probabilities == tuple(sure[: len(new[0].tokens)].tolist())
+
+
 def test_a_second_training_takes_over_the_weights():
     first, second = objective(corpus(60, 1, noise=0.2)), objective([])
     knowing(first, 1.0)

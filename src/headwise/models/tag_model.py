@@ -42,7 +42,7 @@ class TaggedText:
         words: Its words.
         tags: The tag of each, in the scheme of the training file.
         probabilities: Of these tags, each word for itself, between 0 and 1 (under iob1, that it is in a
-            span of that type).
+            span of that type); a tag that F1 asks for may be less probable than `O`.
         places: Where each word stands in the text: its first character, and the one after its last. None
             where the words were given without a text.
         text: The text that the places are in.
@@ -85,7 +85,8 @@ class TagModel(TextModel):
         expert_weight: What those of the expert are multiplied by.
         expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first and
             the second tag, in the mean over held-out words.
-        outside: What is taken off the score of `O`, so that as many spans are found as their F1 asks for.
+        outside: What is taken off the score of `O` when tags are chosen, so that as many spans are found as
+            their F1 asks for; probabilities are those without it.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
@@ -198,14 +199,17 @@ class TagModel(TextModel):
             raise ValueError("the model has no expert")
         return Ragged(torch.from_numpy(self.expert(words_of(batch))).to(self.device), batch.layout)
 
-    def _mixed(self, batch: Batch, weights: tuple[float, float], outside: float) -> Ragged:
+    def _mixed(self, batch: Batch, weights: tuple[float, float]) -> Ragged:
         """The weighed scores of encoder and expert together; who has no weight is not asked."""
         asked = (weights[0], self), (weights[1], self.expert_scores)
         said = [weight * ask(batch).values.float() for weight, ask in asked if weight or not any(weights)]
-        scores = torch.stack(said).sum(dim=0)
-        if outside:
-            scores[:, self.tags.index("O")] -= outside
-        return Ragged(scores, batch.layout)
+        return Ragged(torch.stack(said).sum(dim=0), batch.layout)
+
+    def _decided(self, scores: Ragged) -> Ragged:
+        """The scores by which tags are chosen (see `outside`)."""
+        values = scores.values.clone()
+        values[:, self.tags.index("O")] -= self.outside
+        return Ragged(values, scores.layout)
 
     @torch.no_grad()
     def decode(
@@ -230,10 +234,11 @@ class TagModel(TextModel):
         sure = [np.zeros(0, np.float32)] * len(encoded)
         sizes = {"batch_texts": batch_texts, "batch_tokens": batch_tokens}
         for places, scores, crf in self._scored(encoded, weights, **sizes):
+            decided = self._decided(scores) if self.outside and not weights else scores
             if crf is None:
-                found, chances = self.tagger.decode(scores), self.tagger.probabilities(scores).values
+                found, chances = self.tagger.decode(decided), self.tagger.probabilities(scores).values
             else:
-                found, chances = crf.viterbi(scores)[0], crf.marginals(scores).values
+                found, chances = crf.viterbi(decided)[0], crf.marginals(scores).values
             same = torch.from_numpy(self.same).to(found.device)
             written = torch.zeros_like(chances).index_add_(1, same, chances)
             chances = written.gather(1, same[found][:, None])[:, 0].clamp(max=1.0)
@@ -262,13 +267,12 @@ class TagModel(TextModel):
     ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
         """Batches: the numbers of their texts, the scores of the tags, and the CRF for both that goes with
         them, where it is not the encoder's own."""
-        outside = 0.0 if weights else self.outside
         weights = weights or (self.encoder_weight, self.expert_weight)
         crf: CRF | None = None
-        if outside or weights != (1.0, 0.0):
+        if weights != (1.0, 0.0):
             crf = self.tagger.beside(None if self.expert is None else self.expert.transitions, weights)
         for places, batch in self.batches(encoded, **sizes):
-            yield places, self(batch) if crf is None else self._mixed(batch, weights, outside), crf
+            yield places, self(batch) if crf is None else self._mixed(batch, weights), crf
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """The tags with these numbers, in the scheme of the training file."""

@@ -3,11 +3,12 @@
 The weights of the two are those under which the true tags of whole sentences are likeliest. Where tags mark
 spans, likelihood is too cautious, most of all where spans are rare and no one is sure of them: the shares
 of the two, and what is taken off the score of `O`, are then those of the best F1, which is smoothed as it
-jumps from share to share.
+jumps from share to share. What is taken off decides which tags are said, and is no part of their
+probabilities.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _PRIOR = 4.0  # nats that it costs, over all words together, to move a weight by 1 from a half
 _SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)  # of the expert in the sum of both weights
 _OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
+_LOUDEST = 2.0  # e-folds that a weight can be too low or too high once the shares are chosen
 _TIE = 1e-3  # points of F1 that a share of 1 farther away, or 1 less for O, must bring
 
 
@@ -50,6 +52,8 @@ def add_expert(objective: "TaggingObjective") -> None:
     if objective.model.scheme != "plain" and "O" in objective.model.tags:
         share, outside = said.best_of_spans(encoder, own)
         encoder, own = (encoder + own) * (1 - share), (encoder + own) * share
+        loud = said.loudness(encoder, own)  # which changes no tag
+        encoder, own, outside = encoder * loud, own * loud, outside * loud
     share = said.share(encoder, own)
     if share > 1 - LEAST_SHARE:
         encoder, share = 0.0, 1.0
@@ -95,22 +99,32 @@ class _Said:
         prior for equal ones."""
         from scipy.optimize import minimize  # slow to load, and predictions do without
 
-        def cost(values: np.ndarray) -> tuple[float, np.ndarray]:
-            weights = torch.tensor(
-                values, dtype=torch.float32, device=self.targets.device, requires_grad=True
-            )
-            mixed = Ragged(weights[0] * self.scores[0] + weights[1] * self.scores[1], self.layout)
-            crf = self.model.tagger.beside(self.transitions, (weights[0], weights[1]))
-            found = crf.log_likelihood(mixed, self.targets)
-            # What the scheme forbids has no likelihood.
-            loss = _PRIOR * ((weights - 0.5) ** 2).sum() - found[found.isfinite()].sum()
-            loss = loss / len(self.targets)
-            (slopes,) = torch.autograd.grad(loss, [weights])
-            return loss.item(), slopes.cpu().numpy().astype(np.float64)
-
         how = {"jac": True, "bounds": [(0.0, 5.0)] * 2, "method": "L-BFGS-B", "options": {"maxiter": 20}}
-        encoder, expert = minimize(cost, np.array([0.5, 0.5]), **how).x
+        encoder, expert = minimize(self._cost, np.array([0.5, 0.5]), **how).x
         return float(encoder), float(expert)
+
+    def loudness(self, encoder: float, expert: float) -> float:
+        """What both weights are to be multiplied by, that the true tags are likeliest."""
+        from scipy.optimize import minimize_scalar
+
+        def cost(log: float) -> float:
+            return self._cost(np.exp(log) * np.array([encoder, expert]))[0]
+
+        how = {"bounds": (-_LOUDEST, _LOUDEST), "method": "bounded", "options": {"xatol": 0.01}}
+        found: Any = minimize_scalar(cost, **how)
+        return float(np.exp(found.x))
+
+    def _cost(self, values: np.ndarray) -> tuple[float, np.ndarray]:
+        """Nats a word with these weights, and its slopes."""
+        weights = torch.tensor(values, dtype=torch.float32, device=self.targets.device, requires_grad=True)
+        mixed = Ragged(weights[0] * self.scores[0] + weights[1] * self.scores[1], self.layout)
+        crf = self.model.tagger.beside(self.transitions, (weights[0], weights[1]))
+        found = crf.log_likelihood(mixed, self.targets)
+        # What the scheme forbids has no likelihood.
+        loss = _PRIOR * ((weights - 0.5) ** 2).sum() - found[found.isfinite()].sum()
+        loss = loss / len(self.targets)
+        (slopes,) = torch.autograd.grad(loss, [weights])
+        return loss.item(), slopes.cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
     def best_of_spans(self, encoder: float, expert: float) -> tuple[float, float]:
