@@ -215,3 +215,21 @@ def test_more_texts_fewer_epochs():
     assert epochs == sorted(epochs, reverse=True)
     counts = [size_defaults(texts, vectors=True)["words"]["min_count"] for texts in SIZES]
     assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize(
+    ("layer", "said"),
+    [
+        (
+            {"thresholds": {"min_texts": 1 << 25}},
+            "thresholds: min_texts is 33554432; 0 to 16777216 is possible",
+        ),
+        ({"encoder": {"layers": 5000}}, "encoder: layers is 5000; 0 to 4096 is possible"),
+    ],
+)
+def test_what_no_folder_could_hold_is_refused_before_training(layer, said):
+    with pytest.raises(ConfigError) as raised:
+        build_recipe({"model": {"task": "multi-label"}}, layer)
+    assert raised.value.args[0] == said
+    fine = build_recipe({"model": {"task": "multi-label"}, "thresholds": {"min_texts": 100_000}})
+    assert fine.model.thresholds.min_texts == 100_000

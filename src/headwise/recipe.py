@@ -20,6 +20,7 @@ from headwise.features.bases import AUTO, NONE, check_alone, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
+from headwise.models.limits import check_limits
 from headwise.models.model_config import CONFIGS, ModelConfig, encoder_name
 from headwise.tasks import find_task
 from headwise.tasks.task import DEFAULT_ENCODER
@@ -35,7 +36,8 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
     """A recipe from layers of sections, the later over the earlier; what none of them names is default.
 
     Raises:
-        ConfigError: A section or setting is unknown (the nearest is named) or has the wrong type.
+        ConfigError: A section or setting is unknown (the nearest is named), has the wrong type, or is
+            larger than can be.
     """
     merged: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for layer in layers:
@@ -65,11 +67,13 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
         if "encoder" not in own and given:
             raise ConfigError(f"{section}: the task {name} has no such settings, as it reads no texts")
     parts = {section: merged[section] for section in own}
+    model = ModelConfig.from_json({**parts, **merged["model"]}, sections=own)
+    check_limits(model.to_json(own))
     return Recipe(
         data=from_dict(task.kind.options, merged["data"], "data"),
         split=from_dict(SplitConfig, merged["split"], "split"),
         vectors=from_dict(VectorsConfig, merged["vectors"], "vectors"),
-        model=ModelConfig.from_json({**parts, **merged["model"]}, sections=own),
+        model=model,
         train=from_dict(TrainConfig, merged["train"], "train"),
         sections=own,
     )

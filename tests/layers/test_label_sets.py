@@ -56,15 +56,17 @@ def test_the_temperature_that_was_put_in_is_found():
 def test_an_expert_gets_the_say_that_it_deserves():
     logits, targets = data(4_000)
     noise = np.random.default_rng(1).normal(size=logits.shape)
-    assert fit_binary_mixture(logits - noise, noise, targets)[1] == pytest.approx(1, rel=0.1)
+    own, weight, _ = fit_binary_mixture(logits - noise, noise, targets)
+    assert weight / own == pytest.approx(1, rel=0.1)
     assert fit_binary_mixture(logits, noise, targets)[1] == pytest.approx(0, abs=0.1)
+    assert fit_binary_mixture(noise, logits, targets)[0] == pytest.approx(0, abs=0.1)
 
 
 def test_an_expert_whose_zero_is_not_even_odds_is_shifted():
     logits, targets = data(4_000)
     shifted = (logits - np.linspace(-3, 3, logits.shape[1])) / 2
-    temperature, weight, shift = fit_binary_mixture(0 * logits, shifted, targets)
-    mixed = weight * (shifted + shift) / temperature
+    _, weight, shift = fit_binary_mixture(0 * logits, shifted, targets)
+    mixed = weight * (shifted + shift)
     np.testing.assert_allclose(shift, np.linspace(-3, 3, logits.shape[1]) / 2, atol=0.15)
     assert binary_calibration_error(expit(mixed), targets) < 0.03
     # Few texts say little against even odds.
@@ -75,8 +77,8 @@ def test_an_expert_whose_zero_is_not_even_odds_is_shifted():
 def test_nothing_to_fit_on():
     nothing = np.zeros((0, 3), np.float32)
     assert fit_binary_temperature(nothing, nothing.astype(bool)) == 1
-    temperature, weight, shift = fit_binary_mixture(nothing, nothing, nothing.astype(bool))
-    assert (temperature, weight, shift.tolist()) == (1, 0, [0, 0, 0])
+    own, weight, shift = fit_binary_mixture(nothing, nothing, nothing.astype(bool))
+    assert (own, weight, shift.tolist()) == (1, 0, [0, 0, 0])
 
 
 def test_calibration_error():

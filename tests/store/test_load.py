@@ -364,7 +364,7 @@ def test_building_alone_takes_no_memory(forge, numbers, monkeypatch):
     """Even without the check of the settings, tensors are compared before memory is taken."""
     from headwise.store import build
 
-    monkeypatch.setattr(build, "check_settings", lambda *_: None)
+    monkeypatch.setattr(build, "check_limits", lambda *_: None)
     width, hidden = numbers
 
     def change(config):

@@ -37,3 +37,34 @@ def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
     finish_label_sets(LabelSetObjective(model, part, part))
     weights = np.ones(2) if found[0] is None else found[0]
     assert weights[1] / weights[0] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(("strength", "asked"), [(0.0, False), (3.0, True)])
+def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked):
+    """What the expert reads tells one label, and what the encoder says another, or nothing."""
+    chance = np.random.default_rng(0)
+    wanted = chance.random((240, 2)) < 0.4
+    texts = [
+        LabelSetExample(
+            f"{'good' if first else 'bad'} w{n % 7}", labels=tuple("ab"[k] for k in range(2) if row[k])
+        )
+        for n, (row, first) in enumerate(zip(wanted, wanted[:, 0], strict=True))
+    ]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4),
+    )
+    model = LabelSetModel(config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]).eval()
+    noise = chance.normal(size=(80, 2))
+    said = strength * (2.0 * wanted[160:] - 1) * [0, 1] + 1e-3 * noise
+    model.outputs_of = lambda *_, **__: said.astype(np.float32)  # type: ignore[method-assign]
+    parts = [(part, indicators(part, model.labels)) for part in (texts[:160], texts[160:])]
+    finish_label_sets(LabelSetObjective(model, *parts))
+    assert model.expert is not None
+    assert (model.encoder_weight > 0) == asked
+    assert (model.expert_share < 1) == asked
+    logits = model.logits(model.encoded(texts[160:])) / model.temperature
+    assert ((logits[:, 0] > 0) == wanted[160:, 0]).mean() > 0.95
+    assert (((logits[:, 1] > 0) == wanted[160:, 1]).mean() > 0.95) == asked

@@ -28,8 +28,8 @@ def fit_binary_temperature(logits: Scores, targets: Targets) -> float:
 def fit_binary_mixture(
     encoder: Scores, expert: Scores, targets: Targets
 ) -> tuple[float, float, NDArray[np.float32]]:
-    """What makes held-out labels most likely: the temperature, the expert's weight, and what is added to
-    its scores (of linear SVMs, whose 0 is far from even odds where a label is rare).
+    """What makes held-out labels most likely: the weights of encoder and expert, and what is added to the
+    expert's scores (of linear SVMs, whose 0 is far from even odds where a label is rare).
 
     Args:
         encoder: Logits.
@@ -37,13 +37,12 @@ def fit_binary_mixture(
         targets: The true labels.
 
     Returns:
-        `(temperature, weight, shift)` for `sigmoid((encoder + weight * (expert + shift)) / temperature)`,
-        the shift `[labels]`; the weight is not negative.
+        `(own, weight, shift)` for `sigmoid(own * encoder + weight * (expert + shift))`, the shift
+        `[labels]`; no weight is negative.
     """
-    factors, shift = _most_likely([encoder, expert], targets)
-    weight = factors[1] / factors[0]
-    own = shift / factors[1] if factors[1] > 0 else np.zeros_like(shift)
-    return 1.0 / factors[0], weight, own.astype(np.float32)
+    (own, weight), shift = _most_likely([encoder, expert], targets, least=0.0)
+    moved = shift / weight if weight > 0 else np.zeros_like(shift)
+    return own, weight, moved.astype(np.float32)
 
 
 _SHIFT = 2.0

@@ -1,6 +1,5 @@
 """A model without weights, at no cost, from a configuration that may be hostile."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,48 +7,12 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.models.limits import check_limits
 from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import OutputsError
 from headwise.store.errors import StoreError
 from headwise.tasks import find_task
-
-# Settings that may be large; all others count things that are made one by one (layers, heads, ...).
-_SIZES = {
-    *("width", "head_size", "feedforward", "hidden", "vector_size"),
-    *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
-    *("max_pieces", "overlap", "remember", "buckets", "words"),
-    *("size", "subwords", "kept"),
-    *("context", "windows", "max_symbols", "relative_rows"),
-}
-_LARGEST_SIZE = 1 << 24
-_LARGEST_COUNT = 1 << 12
-_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes for ever
-
-
-def check_settings(settings: Any, where: str) -> None:
-    """Refuse settings that would take long or much memory only to look at.
-
-    Raises:
-        StoreError: HW507, with the setting and the largest value.
-    """
-    if isinstance(settings, dict):
-        for key, value in settings.items():
-            if type(value) is int:
-                largest = _LARGEST_SIZE if key in _SIZES else _LARGEST_COUNT
-                if not 0 <= value <= largest:
-                    shown = value if abs(value) < 10**30 else "a huge number"
-                    raise StoreError(f"{where}: {key} is {shown}; 0 to {largest} is possible", code="HW507")
-            elif key == "scales" and isinstance(value, list):
-                for scale in value:
-                    if not (isinstance(scale, str) and _SCALE.fullmatch(scale)):
-                        raise StoreError(f"{where}: cannot read the scale {scale!r:.80}", code="HW507")
-            check_settings(value, f"{where}: {key:.80}")
-    elif isinstance(settings, list):
-        if len(settings) > _LARGEST_COUNT:
-            raise StoreError(f"{where}: a list of {len(settings)}; at most {_LARGEST_COUNT}", code="HW507")
-        for value in settings:
-            check_settings(value, where)
 
 
 def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
@@ -58,7 +21,10 @@ def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
     Raises:
         StoreError: HW507, it is none.
     """
-    check_settings(data, where)
+    try:
+        check_limits(data, where)
+    except ConfigError as error:
+        raise StoreError(error.args[0], code="HW507") from error
     try:
         task = find_task(data.get("task", ModelConfig.task))
     except HeadwiseError as error:

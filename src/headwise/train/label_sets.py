@@ -12,6 +12,7 @@ from torch import Tensor
 from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
+from headwise.linear.mixture import LEAST_SHARE
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_model import LinearModel
@@ -125,11 +126,11 @@ def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) ->
 
 
 def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Kept:
-    """Fit the linear expert on the training texts, and its weight and the temperature on dev.
+    """Fit the linear expert on the training texts, and its weight and the temperature on dev. Either is
+    dropped where next to nothing is left for it.
 
     Args:
-        objective: With the texts and the trained model, which is left without an expert where dev gives
-            it no say.
+        objective: With the texts and the trained model.
         logits: The encoder's on dev.
     """
     model, targets = objective.model, objective.dev_targets
@@ -138,16 +139,18 @@ def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Ke
         return _Kept(model)
     dev = list[Any](objective.dev_items)
     scores = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
-    diverged = fit_binary_temperature(logits, targets) > USUAL
-    if diverged:
+    if fit_binary_temperature(logits, targets) > USUAL:  # it has diverged
         logits = np.zeros_like(logits)
-    temperature, weight, shift = fit_binary_mixture(logits, scores, targets)
-    if weight == 0:
+    own, weight, shift = fit_binary_mixture(logits, scores, targets)
+    says = np.array([np.abs(own * logits).mean(), np.abs(weight * (scores + shift)).mean()])
+    if says[1] <= LEAST_SHARE * says.sum():
         return _Kept(model)
-    says = [float(np.abs(own).mean()) for own in (logits, weight * (scores + shift))]
-    expert = _shifted(fitted.model, shift)
-    model.add_expert(expert, weight, encoder_weight=float(not diverged), share=says[1] / sum(says))
-    model.temperature = temperature
+    if says[0] < LEAST_SHARE * says.sum():
+        own, says[0] = 0.0, 0.0
+        _, weight, shift = fit_binary_mixture(np.zeros_like(logits), scores, targets)
+    how = {"encoder_weight": float(own > 0), "share": float(says[1] / says.sum())}
+    model.add_expert(_shifted(fitted.model, shift), weight / own if own else 1.0, **how)
+    model.temperature = 1 / (own or weight)
     return _Kept(model, fitted.settings, shift)
 
 

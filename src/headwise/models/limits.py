@@ -1,0 +1,44 @@
+"""How large a setting of a model may be."""
+
+import re
+from typing import Any
+
+from headwise.errors import ConfigError
+
+# Settings that may be large; all others count things that are made one by one (layers, heads, ...).
+_SIZES = {
+    *("width", "head_size", "feedforward", "hidden", "vector_size"),
+    *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
+    *("max_pieces", "overlap", "remember", "buckets", "words", "min_texts"),
+    *("size", "subwords", "kept"),
+    *("context", "windows", "max_symbols", "relative_rows"),
+}
+_LARGEST_SIZE = 1 << 24
+_LARGEST_COUNT = 1 << 12
+_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes for ever
+
+
+def check_limits(settings: Any, where: str = "") -> None:
+    """Refuse settings that would take long or much memory only to look at.
+
+    Raises:
+        ConfigError: With the setting and the largest value.
+    """
+    before = f"{where}: " if where else ""
+    if isinstance(settings, dict):
+        for key, value in settings.items():
+            if type(value) is int:
+                largest = _LARGEST_SIZE if key in _SIZES else _LARGEST_COUNT
+                if not 0 <= value <= largest:
+                    shown = value if abs(value) < 10**30 else "a huge number"
+                    raise ConfigError(f"{before}{key} is {shown}; 0 to {largest} is possible")
+            elif key == "scales" and isinstance(value, list):
+                for scale in value:
+                    if not (isinstance(scale, str) and _SCALE.fullmatch(scale)):
+                        raise ConfigError(f"{before}cannot read the scale {scale!r:.80}")
+            check_limits(value, f"{before}{key:.80}")
+    elif isinstance(settings, list):
+        if len(settings) > _LARGEST_COUNT:
+            raise ConfigError(f"{before}a list of {len(settings)}; at most {_LARGEST_COUNT}")
+        for value in settings:
+            check_limits(value, where)
