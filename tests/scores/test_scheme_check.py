@@ -60,6 +60,9 @@ def test_detected_after_conversion(scheme):
         (["B-A O", "I-A"], "iob2", "1 spans begin with I-, which iob2 forbids; 1 begin"),
         (["S-A O", "B-A E-A"], "bioes", "1 words have E- and 1 words have S-"),
         (["U-A O"], "bilou", "1 words have U-"),
+        (["B-A I-A O", "B-A", "B-A E-A"], "iob2", "1 words have E-, fewer than what bioes or bilou"),
+        (["I-A I-A O", "O I-A", "S-A"], "iob1", "1 words have S-, fewer than"),
+        (["S-A O", "B-A E-A", "O B-A O", "I-A O"], "bioes", "1 words have E-"),
         (["B I O"], "iob2", "forbids"),
     ],
 )

@@ -7,6 +7,9 @@ from itertools import pairwise
 
 from headwise.scores.schemes import LETTERS, OUTSIDE, Scheme, Tag, fits, read_tag
 
+_SCHEMES: tuple[Scheme, ...] = ("iob1", "iob2", "bioes", "bilou")
+_MARKS: dict[Scheme, str] = {"bioes": "ES", "bilou": "LU"}  # which the others do not have
+
 
 @dataclass(frozen=True)
 class TagProblem:
@@ -79,13 +82,13 @@ def _meant(text: str) -> str | None:
 def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
     """The scheme of the tags of all texts of a data set.
 
-    Plain where the tags of spans are not in the majority over tags of no scheme (`O` counts as neither). E
-    and S say bioes, L and U say bilou. B and I alone are iob1 or iob2, whichever is violated less often;
-    iob2 where both are violated alike.
+    Plain where the tags of spans are not in the majority over tags of no scheme (`O` counts as neither). B
+    and I alone are iob1 or iob2, whichever is violated less often; iob2 where both are violated alike. E
+    and S say bioes, L and U say bilou, unless that is violated more often: then they are mistakes.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for tags in texts:
-        pairs.update(pairwise(["O", *tags]))
+        pairs.update(pairwise(["O", *tags, "O"]))
     counts: Counter[str] = Counter()
     for (_, tag), count in pairs.items():
         counts[tag] += count
@@ -100,24 +103,29 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
         most = strange.most_common(1)
         what = f"such as {most[0][0]!r} have {strange.total()} words" if most else "are only O"
         return Detection("plain", f"tags of spans have {letters.total()} words; others {what}")
-    marked: tuple[tuple[Scheme, str], ...] = (("bioes", "ES"), ("bilou", "LU"))
-    for scheme, marks in marked:
-        seen = [f"{letters[mark]} words have {mark}-" for mark in marks if letters[mark]]
-        if seen:
-            return Detection(scheme, " and ".join(seen))
-    against_iob1, against_iob2 = _violations(pairs, "iob1"), _violations(pairs, "iob2")
+    seen = {mark: f"{letters[mark]} words have {mark}-" for mark in "ESLU" if letters[mark]}
+    against = {scheme: _violations(pairs, scheme) for scheme in _SCHEMES}
+    for scheme, marks in _MARKS.items():
+        own = [seen[mark] for mark in marks if mark in seen]
+        if own and against[scheme] == min(against.values()):
+            return Detection(scheme, " and ".join(own))
     reason = (
-        f"{against_iob2} spans begin with I-, which iob2 forbids; "
-        f"{against_iob1} begin with B- where no span of the same type ends, which iob1 forbids"
+        f"{against['iob2']} spans begin with I-, which iob2 forbids; "
+        f"{against['iob1']} begin with B- where no span of the same type ends, which iob1 forbids"
     )
-    return Detection("iob1" if against_iob1 < against_iob2 else "iob2", reason)
+    if seen:
+        reason = f"{' and '.join(seen.values())}, fewer than what {' or '.join(_MARKS)} would forbid"
+    return Detection("iob1" if against["iob1"] < against["iob2"] else "iob2", reason)
 
 
 def _violations(pairs: Counter[tuple[str, str]], scheme: Scheme) -> int:
-    """How often a tag may not follow the one before."""
+    """How often a tag is none of the scheme, or may not follow the one before."""
     total = 0
     for (before, text), count in pairs.items():
         first, tag = read_tag(before), read_tag(text)
-        if first is not None and tag is not None and not fits(first, tag, scheme):
+        if tag is None:
+            continue
+        known = text[0] in LETTERS[scheme] + "O"
+        if not known or (first is not None and not fits(first, tag, scheme)):
             total += count
     return total

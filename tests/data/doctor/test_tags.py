@@ -62,6 +62,14 @@ def test_tags_that_break_their_scheme(write):
     assert "I-LOC" in found[0].message or "O after I-LOC" in found[0].message
 
 
+def test_letters_of_another_scheme_are_mistakes_where_few(write):
+    path = write("train.conll", *GOOD, "w1/E-PER here/O")
+    found = [f for f in diagnose(KINDS["tag"], [path]).findings if f.code == "HW253"]
+    assert found[0].message.startswith("tag scheme iob2: 1 words have E-")
+    assert found[1].message == "1 tag that iob2 does not allow, first 'E-PER' is no iob2 tag"
+    assert found[1].severity == "warning"
+
+
 def test_types_with_few_spans_and_long_sentences(write):
     path = write("train.conll", *GOOD, "war/B-EVENT", " ".join(["a/O"] * 600))
     found = {f.code: f for f in diagnose(KINDS["tag"], [path]).findings}

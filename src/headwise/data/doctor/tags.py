@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from headwise.data.diagnosis import SHOWN, Finding, count
 from headwise.data.doctor.file import File
 from headwise.scores.scheme_check import check_tags, detect_scheme
+from headwise.scores.schemes import LETTERS
 
 LONG = 512
 """Words of a sentence from which one may ask whether a blank line is missing."""
@@ -27,12 +28,12 @@ def scheme(file: File) -> Iterator[Finding]:
     data = file.data
     found = detect_scheme(own.tags for own in file.items)
     yield Finding("info", "HW253", f"tag scheme {found.scheme}: {found.reason}", (data.path,))
-    if found.scheme in ("plain", "iob2"):  # reading has told what does not fit iob2
-        return
     wrong = [
         (n, problem.word, problem.found)
         for n, own in enumerate(file.items)
         for problem in check_tags(own.tags, found.scheme)
+        # Reading has told of spans that go on where none has begun.
+        if found.scheme != "iob2" or own.tags[problem.word][0] not in LETTERS["iob2"]
     ]
     if wrong:
         message = f"{count(len(wrong), 'tag')} that {found.scheme} does not allow, first {wrong[0][2]}"
