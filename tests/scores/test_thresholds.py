@@ -41,26 +41,55 @@ def test_halfway_between_scores():
 
 
 def test_a_label_that_all_texts_have_is_given_to_others_too():
-    chances = np.array([[0.99, 0.2], [0.97, 0.8], [0.98, 0.1]])
+    logits = np.array([[4.6, -1.4], [3.5, 1.4], [3.9, -2.2]])
     targets = np.array([[True, False], [True, True], [True, False]])
-    found = fit_thresholds(chances, targets, min_texts=1, least=0.0)
-    assert found.tolist() == pytest.approx([0.97 / 2, 0.5])
-    # Of what has no lower bound likewise; one text without the label changes nothing.
+    found = fit_thresholds(logits, targets)
+    assert found[0] < 3
+    assert -1.4 < found[1] < 1.4
+    # One text without the label changes nothing.
     margins = np.array([0.3, -0.2, 1.5, 0.1])
     assert best_threshold(margins, np.array([True, True, True, False])) == (pytest.approx(-1.2), 6 / 7)
 
 
-def test_rare_labels_share_the_threshold_of_all():
-    random = np.random.default_rng(0)
-    targets = random.random((200, 3)) < [0.5, 0.3, 0.01]
-    scores = 0.3 * targets + random.random((200, 3)) * [0.5, 0.9, 0.7]
-    found = fit_thresholds(scores, targets, min_texts=10)
-    assert found[0] == best_threshold(scores[:, 0], targets[:, 0])[0]
-    assert found[1] == best_threshold(scores[:, 1], targets[:, 1])[0]
-    assert found[2] == best_threshold(scores.ravel(), targets.ravel())[0]
-    assert len(set(found)) == 3
-    own = fit_thresholds(scores, targets, min_texts=1)[2]
-    assert own == best_threshold(scores[:, 2], targets[:, 2])[0] != found[2]
+def drawn_sets(texts: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logits and labels: what is said of the first is right, that of the second is 2 too low and that of
+    the third, which few texts have, 2 too high."""
+    random = np.random.default_rng(seed)
+    true = random.normal([-0.5, -0.5, -5.0], 2, (texts, 3))
+    targets = random.random((texts, 3)) < 1 / (1 + np.exp(-true))
+    return true + np.array([0, -2, 2]), targets
+
+
+def test_thresholds_follow_what_is_too_low_or_high_where_there_are_texts_enough():
+    logits, targets = drawn_sets(20_000, 0)
+    found = fit_thresholds(logits, targets)
+    best = [best_threshold(logits[:, n], targets[:, n])[0] for n in range(3)]
+    np.testing.assert_allclose(found[:2], best[:2], atol=0.4)
+    assert found[0] - found[1] == pytest.approx(2, abs=0.4)
+    assert found[2] > 0
+    assert fit_thresholds(logits + 3, targets) == pytest.approx(found + 3, abs=1e-6)
+
+
+def test_few_texts_hold_thresholds_back_towards_the_shared_one():
+    logits, targets = drawn_sets(20_000, 0)
+    own = fit_thresholds(logits, targets)
+    away = []
+    for seed in range(20):
+        few = drawn_sets(60, seed)
+        shared = best_threshold(few[0].ravel(), few[1].ravel())[0]
+        away.append(np.abs(fit_thresholds(*few) - shared).mean())
+    shared = best_threshold(logits.ravel(), targets.ravel())[0]
+    assert np.mean(away) < np.abs(own - shared).mean() / 2
+    # A label that no text has, or too few by the setting, has the shared one itself.
+    targets[:, 0] = False
+    shared = best_threshold(logits.ravel(), targets.ravel())[0]
+    found = fit_thresholds(logits, targets, min_texts=int(targets[:, 2].sum()) + 1)
+    assert found[[0, 2]].tolist() == [shared, shared]
+    assert found[1] != shared
+
+
+def test_nothing_to_fit_thresholds_on():
+    assert np.isfinite(fit_thresholds(np.zeros((0, 2)), np.zeros((0, 2), dtype=bool))).all()
 
 
 def test_settings():

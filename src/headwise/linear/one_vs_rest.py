@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from headwise.linear.svm import STRENGTHS
 from headwise.linear.tfidf import fit_tfidf
 from headwise.linear.together import together
+from headwise.scores.binary import fit_binary_temperature
 from headwise.scores.thresholds import Targets, best_threshold, fit_thresholds
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def fit_label_set_baseline(
     dev: tuple[Sequence[str], Targets],
     *,
     tokenizer: str = "penn",
-    min_texts: int = 10,
+    min_texts: int = 1,
     refit: bool = False,
 ) -> LabelSetBaseline | None:
     """The linear baseline that stands beside a model of label sets.
@@ -112,7 +113,9 @@ def fit_label_set_baseline(
     vectorizer, features = found
     dev_features = vectorizer.transform(dev[0])
     linear, strength = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
-    thresholds = fit_thresholds(linear.scores(dev_features), dev[1], min_texts)
+    margins = linear.scores(dev_features)
+    temperature = fit_binary_temperature(margins, dev[1])
+    thresholds = temperature * fit_thresholds(margins / temperature, dev[1], min_texts)
     if refit:
         texts, targets = together(train, dev)
         linear = _fit((vectorizer.fit_transform(texts), targets), strength)

@@ -100,7 +100,7 @@ def finish_label_sets(objective: LabelSetObjective) -> Finished:
     logits = model.logits(objective.dev_items)
     probabilities = model.probabilities(logits)
     few = model.config.thresholds.min_texts
-    model.thresholds = fit_thresholds(probabilities, targets, few, least=0.0).clip(0.0, 1.0).tolist()
+    model.thresholds = expit(fit_thresholds(logits / model.temperature, targets, few)).tolist()
     after = cross_fitted_error(logits, targets, fit_binary_temperature, expit, binary_calibration_error)
     scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
     dev = {
