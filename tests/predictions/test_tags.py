@@ -24,6 +24,20 @@ def test_texts_without_words_and_words_with_line_ends():
     assert len(list(_records(io.BytesIO("".join(records).encode()), layout))) == len(texts)
 
 
+def test_documents_begin_where_they_do_in_the_input():
+    items = [Tagged((word,), (), n, starts_document=n != 1) for n, word in enumerate("abc")]
+    layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
+    said = [TaggedText(own.tokens, ("X",), (0.5,), None, None) for own in items]
+    rows = [Row(own.line, {}, own) for own in items]
+    records = [layout.record(row, found) for row, found in zip(rows, said, strict=True)]
+    written = "".join(records)
+    assert written == "-DOCSTART-\tO\n\na\tX\n\nb\tX\n\n-DOCSTART-\tO\n\nc\tX\n\n"
+    assert [own.decode() for own in _records(io.BytesIO(written.encode()), layout)] == records
+    for row, record, found in zip(rows, records, said, strict=True):
+        assert record.startswith(layout.start(row))
+        assert layout.agrees(record, found)
+
+
 def test_a_record_is_known_again_beside_the_same_words_in_the_input():
     layout = TagLayout("jsonl", (), (), (), lambda words: words, spans=True)
     for words in (("a", "b"), ()):

@@ -234,10 +234,9 @@ class RecordLayout:
             return [float(p) for p in json.loads(record)[self.added[-1]].values()]
         return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
 
-    @property
-    def last_line(self) -> bytes | None:
-        """The line that ends a record of several lines; None where each record has one."""
-        return None
+    def ends(self, lines: Sequence[bytes]) -> bool:
+        """Whether these lines are a whole record, where records have several."""
+        return True
 
     def agrees(self, record: str, found: Any) -> bool:
         """Whether a record says what a model says.

@@ -101,11 +101,7 @@ def _records(file: IO[bytes], layout: RecordLayout) -> Iterator[bytes]:
         parts.append(line)
         # A line end stands inside a quoted field as long as the number of quotation marks is odd.
         marks += line.count(b'"') if layout.form == "csv" else 0
-        if (
-            marks % 2 == 0
-            and line.endswith(b"\n")
-            and (layout.last_line is None or line == layout.last_line)
-        ):
+        if marks % 2 == 0 and line.endswith(b"\n") and layout.ends(parts):
             yield b"".join(parts)
             parts, marks = [], 0
     if parts:

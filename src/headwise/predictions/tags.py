@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.data.formats.conll import DOCUMENT
 from headwise.data.rows import Row
 from headwise.data.sentence import Tagged
 from headwise.models.tag_model import TaggedText
@@ -15,12 +16,13 @@ from headwise.predictions.file import TOLERANCE, RecordLayout, free_name
 from headwise.predictions.predictor import LISTED, Predictor
 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
+_DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 
 @dataclass(frozen=True)
 class TagLayout(RecordLayout):
     """How predicted tags are written down: in jsonl the words, their tags, and where they are known their
-    places; in conll a word and its tag on each line.
+    places; in conll a word and its tag on each line, and -DOCSTART- where the input begins a document.
 
     Attributes:
         sentence: The words of what a row holds.
@@ -35,14 +37,13 @@ class TagLayout(RecordLayout):
         """Nothing."""
         return ""
 
-    @property
-    def last_line(self) -> bytes | None:
-        return b"\n" if self.form == "conll" else None
+    def ends(self, lines: Sequence[bytes]) -> bool:
+        return self.form != "conll" or (lines[-1] == b"\n" and b"".join(lines) != _DOCUMENT.encode())
 
     def start(self, row: Row[Any]) -> str:
         if self.form == "conll":
             words = self.sentence(row.item).tokens
-            return f"{_column(words[0] if words else '')}\t"
+            return f"{_document(row.item)}{_column(words[0] if words else '')}\t"
         fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
         return json.dumps(fields, ensure_ascii=False)[:-1]
 
@@ -51,7 +52,8 @@ class TagLayout(RecordLayout):
         own: TaggedText = probabilities
         if self.form == "conll":
             pairs = zip(own.words or ("",), own.tags or ("",), strict=True)
-            return "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs) + "\n"
+            words = "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs)
+            return f"{_document(row.item)}{words}\n"
         found: dict[str, Any] = {
             "words": own.words,
             "tags": own.tags,
@@ -67,13 +69,18 @@ class TagLayout(RecordLayout):
 
     def agrees(self, record: str, found: Any) -> bool:
         if self.form == "conll":
-            return record == self.record(Row(0, {}, None), found)
+            return record.removeprefix(_DOCUMENT) == self.record(Row(0, {}, None), found)
         added = 3 + (found.places is not None) + self.spans  # behind the input's fields
         words, tags, chances, *_ = list(json.loads(record).values())[-added:]
         shares = np.array(chances, dtype=np.float64)
         if (words, tags) != (list(found.words), list(found.tags)) or len(shares) != len(tags):
             return False
         return bool(np.abs(shares - np.array(found.probabilities)).max(initial=0) <= TOLERANCE)
+
+
+def _document(item: Any) -> str:
+    """The block that begins a document, before its first sentence."""
+    return _DOCUMENT if isinstance(item, Tagged) and item.starts_document else ""
 
 
 def _column(text: str) -> str:
