@@ -40,6 +40,16 @@ def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected)
     assert first_equal([*pairs, ("p1 ", "B")], 1)[-1] == 1
 
 
+def test_no_pairs_have_no_chains():
+    assert chain_keys([], 0) is None
+    assert first_equal([], 2).tolist() == []
+
+
+def test_a_very_long_text_takes_no_memory_for_others(takes_under):
+    pairs = [(f"p{n}", "h") for n in range(20_000)] + [("x " * 1_000_000, "h")]
+    assert takes_under(5, lambda: chain_keys(pairs, 5))
+
+
 @pytest.mark.parametrize("firsts", [10, 8])
 def test_pairs_stay_with_themselves_the_other_way_round(firsts):
     pairs = [*((f"p{n}", f"h{n}") for n in range(firsts)), ("H1", "p1 "), ("h2", "p3")]

@@ -53,19 +53,24 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     would fill half a part: a few questions may have all the answers.
     """
     firsts = [normal_text(first) for first, _ in pairs]
-    if len(set(firsts)) < _MANY * parts:
+    if not firsts or len(set(firsts)) < _MANY * parts:
         return None
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     # A graph of first texts and of pairs in either order; each pair joins one of these to one of those.
-    one, other = (np.unique(keys, return_inverse=True)[1] for keys in (firsts, pair_keys(pairs)))
+    one, other = (_numbered(keys) for keys in (firsts, pair_keys(pairs)))
     size = one.max() + other.max() + 2
     graph = csr_array((np.ones(len(pairs)), (one, one.max() + 1 + other)), shape=(size, size))
     chains = connected_components(graph, directed=False)[1][one]
     sizes = np.bincount(chains)
     most = max(len(pairs) / (2 * max(parts, 1)), np.bincount(one).max())
     return _least(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
+
+
+def _numbered(keys: Sequence[str]) -> NDArray[np.int64]:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def _least(groups: Sequence[Hashable], keys: Sequence[str]) -> list[str]:
