@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -65,19 +66,12 @@ class PairKind(Kind[Pair]):
         in either order, are all that is kept together, and the notes say so.
         """
         pairs = [(item.first, item.second) for item in items]
-        keys, strata, sizes = chain_keys(pairs, 0), self.answer.strata(items), (dev, test, seed)
-        try:
-            split = (
-                None
-                if keys is None
-                else split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
-            )
-        except DataError:
-            split = None
-        if split is not None:
-            return replace(
-                split, notes=(f"{split.notes[0]}; pairs with the same first text stay together",)
-            )
+        strata, sizes = self.answer.strata(items), (dev, test, seed)
+        with suppress(DataError):  # there may be too few of them
+            if (keys := chain_keys(pairs, 0)) is not None:
+                split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+                together = "pairs with the same first text stay together"
+                return replace(split, notes=(f"{split.notes[0]}; {together}",))
         split = split_items(items, pair_keys(pairs), strata, *sizes, path=path, nouns=self.nouns)
         few = "there are too few different first texts to keep equal ones in one part"
         return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
