@@ -159,3 +159,15 @@ def test_in_the_folder(tmp_path):
     save_model(other, tmp_path / "other", data={}, training={}, metrics={})
     assert load_model(tmp_path / "other").window == (30, 3)
     assert len(load_model(tmp_path / "other").predict_proba(some())) == 5
+
+
+@pytest.mark.parametrize("task", ["classify", "multi-label", "regress", "pair"])
+def test_what_is_cut_off_reaches_no_expert(task):
+    model = new(task, words=3, long="truncate")
+    texts = ["w1  w2, w3 w4 w5", "w1 w2", "", "w1 w2 w3"]
+    items = [Pair(text, text) for text in texts] if task == "pair" else texts
+    read = model.texts_of(model.encoded(items))
+    first = [own[0] if task == "pair" else own for own in read]
+    assert first == ["w1  w2,", "w1 w2", "", "w1 w2 w3"]
+    if task == "pair":
+        assert read == [(own, own) for own in first]

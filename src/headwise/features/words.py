@@ -79,9 +79,13 @@ class TextFeatures:
         most = 0 if self.most is None else self.most()
         read = self._beginnings(words, examples, most) if most else words
         spelling = [None] * len(read) if self.spell is None else self.spell(read)
+        texts = [
+            example.text if len(own) == len(whole) else self._until(example.text, len(own))
+            for own, whole, example in zip(read, words, examples, strict=True)
+        ]
         encoded = [
-            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own), text=example.text)
-            for own, spelled, whole, example in zip(read, spelling, words, examples, strict=True)
+            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own), text=text)
+            for own, spelled, whole, text in zip(read, spelling, words, texts, strict=True)
         ]
         if self.trees == "none":
             return encoded
@@ -100,6 +104,10 @@ class TextFeatures:
                     "texts in windows, or split the text"
                 )
         return [own[:most] for own in words]
+
+    def _until(self, text: str, words: int) -> str:
+        """A text as far as so many words, for whatever reads it as it was written."""
+        return text[: self.tokenizer.spans(text)[words - 1][1]]
 
     def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[Heads]:
         given = {
