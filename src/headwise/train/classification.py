@@ -148,7 +148,7 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     if logits is None:
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
-    after = expected_calibration_error(softmax(logits.astype(np.float64), axis=1), targets)
+    after = cross_fitted_error(logits, targets)
     set_thresholds(model, logits, targets)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after))
 
