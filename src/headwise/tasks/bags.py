@@ -42,6 +42,7 @@ class Bags(LabelTask):
                 "batch_texts": 16,
                 "patience": 15 if few else 5,
                 "score": "loss",
+                "refit": items < 20_000,
             }
         }
 
