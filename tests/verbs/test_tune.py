@@ -8,13 +8,17 @@ import tomllib
 import numpy as np
 import pytest
 
+from headwise.data.example import Example
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.recipe import build_recipe
+from headwise.models.model_config import encoder_name
+from headwise.recipe import build_recipe, choose_settings
 from headwise.tasks import find_task
 from headwise.verbs import tune
 from headwise.verbs.spaces import DEFAULTS, OWN, priors_space
-from headwise.verbs.trials import Trials
-from headwise.verbs.tune import recipe_text, tune_file
+from headwise.verbs.trials import Trials, recipe_with
+from headwise.verbs.tune import _in_full, _merged, _Search, recipe_text, tune_file
 
 SMALL = {
     "base": {"name": "none"},
@@ -197,3 +201,38 @@ def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
     found = tune_file(texts, tmp_path, seeds=1, settings=[SMALL, {"expert": {"kind": "none"}}], space=space)
     assert found.best.name == DEFAULTS
     assert found.tried[-1].loss == 1000
+
+
+@pytest.mark.parametrize("texts", [300, 4_200])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"train": {"learning_rate": 0.002}},
+        {"encoder": {"width": 64, "heads": 2}},
+        {"base": {"name": "none"}, "classifier": {"dropout": 0.1}},
+        {"base": {"dropout": 0.5}},
+    ],
+)
+def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(texts, change):
+    """Of several thousand texts an encoder is chosen with settings of its own, unless one is named."""
+    own = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(texts)]
+    parts = Parts(KINDS["classify"], own, own[:100], [])
+    layers = ({"model": {"task": "classify"}},)
+    recipe = recipe_with(parts, layers, change)
+    found = _in_full(_merged((*layers, change)), recipe, parts)
+    read, _, _ = choose_settings(parts, (tomllib.loads(recipe_text(found, "said")),))
+    assert read == recipe
+    assert (encoder_name(recipe.model.encoder) == "ms-san") == (
+        texts > 4_000 and "name" not in change.get("base", {})
+    )
+
+
+def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
+    search = _Search.__new__(_Search)
+    search.own = "own"
+    losses = {"own": 5.0, "a": 1.0, "b": 2.0, "c": 3.0, "d": 3.0, "e": 3.0, "f": 4.0}
+    search._tally = lambda name: np.array([[losses[name], 0.0, 1.0]])  # type: ignore[method-assign]
+    assert search._better([*losses]) == ["own", "a", "b", "c", "d", "e"]
+    losses |= {"c": 2.5, "d": 2.6}
+    assert search._better([*losses]) == ["own", "a", "b", "c", "d"]

@@ -122,13 +122,27 @@ class Trials:
         return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0])
 
     def recipe(self, change: Sections) -> Recipe:
-        """The settings of a candidate; with another base, or none, the rest has other defaults."""
-        base = dict(change.get("base", {}))
-        name = base.pop("name", "")
+        """The settings of a candidate; see `recipe_with`."""
+        name = change.get("base", {}).get("name", "")
         if name not in self._starts:
-            self._starts[name] = choose_settings(self.parts, (*self.layers, {"base": {"name": name}}))[0]
-        others = {section: own for section, own in change.items() if section != "base"}
-        return build_recipe(self._starts[name].to_json(), others, {"base": base} if base else {})
+            self._starts[name] = _start(self.parts, self.layers, name)
+        return _changed(self._starts[name], change)
+
+
+def recipe_with(parts: Parts[Any], layers: tuple[Sections, ...], change: Sections) -> Recipe:
+    """The settings for data with a change; with another base, or none, the rest has other defaults."""
+    return _changed(_start(parts, layers, change.get("base", {}).get("name", "")), change)
+
+
+def _start(parts: Parts[Any], layers: tuple[Sections, ...], base: str) -> Recipe:
+    """The settings with this base; "" for that of the layers."""
+    return choose_settings(parts, (*layers, {"base": {"name": base}}) if base else layers)[0]
+
+
+def _changed(start: Recipe, change: Sections) -> Recipe:
+    base = {key: value for key, value in change.get("base", {}).items() if key != "name"}
+    others = {section: own for section, own in change.items() if section != "base"}
+    return build_recipe(start.to_json(), others, {"base": base} if base else {})
 
 
 class Runs:

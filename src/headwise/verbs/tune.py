@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from headwise.data.files import file_name
-from headwise.data.parts import read_parts
+from headwise.data.parts import Parts, read_parts
 from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
-from headwise.recipe import Sections, build_recipe
+from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.report.sheet import Sheet
 from headwise.scores.metrics import Z
 from headwise.scores.resample import Interval, compare_ratios
@@ -32,7 +32,7 @@ from headwise.train.recipe import Recipe
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import with_task
 from headwise.verbs.spaces import Space, settings_space
-from headwise.verbs.trials import Tally, TimeIsOver, Trials
+from headwise.verbs.trials import Tally, TimeIsOver, Trials, recipe_with
 
 _FEWEST = 20  # items, without which nothing can be chosen
 _LAST = 3  # candidates that have all items
@@ -97,7 +97,7 @@ class Tuned:
         confirmed: What the first of `tried` gains on items that had no say in choosing it; None where it
             changes nothing, or there was no time.
         settings: Of the best, as sections of a recipe.
-        recipe: All of its settings.
+        recipe: All of its settings, without those that held for the search alone.
         sheet: What the headline is called, and how it is written.
         seconds: Of all trainings.
     """
@@ -184,10 +184,8 @@ def tune_file(
         best, confirmed = tried[0], search.confirm(tried[0])
         if confirmed is not None and confirmed.loss < 0:
             best = next(own for own in tried if own.gain is None)
-        recipe = trials.recipe(best.change)
-        found = _merged((*layers, best.change))
-        if "encoder" in recipe.sections:
-            found.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+        recipe = recipe_with(parts, layers, best.change)
+        found = _in_full(_merged((*layers, best.change)), recipe, parts)
         steps, seconds = len(search.shares), trials.runs.seconds
         return Tuned(tried, steps, finished, best, confirmed, found, recipe, trials.sheet, seconds)
 
@@ -236,10 +234,14 @@ class _Search:
                     raise ConfigError("there was no time for a single run; give more --minutes") from None
                 return False
             self.reached |= dict.fromkeys(names, step)
-            kept = sorted(names, key=lambda name: self._tally(name)[:, 0].mean())
-            kept = kept[: max(_LAST, -(-len(names) // 2))]
-            names = [name for name in names if name in kept or name == self.own]
+            names = self._better(names)
         return True
+
+    def _better(self, names: Sequence[str]) -> list[str]:
+        """The better half, whoever is as good as the last of it, and the settings without a change."""
+        losses = {name: float(self._tally(name)[:, 0].mean()) for name in names}
+        last = sorted(losses.values())[: max(_LAST, -(-len(names) // 2))][-1]
+        return [name for name in names if losses[name] <= last or name == self.own]
 
     def tried(self) -> tuple[Tried, ...]:
         """What was found so far, the best first."""
@@ -321,6 +323,21 @@ def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
         for section, own in layer.items():
             found.setdefault(section, {}).update(own)
     return found
+
+
+def _in_full(
+    sections: dict[str, dict[str, Any]], recipe: Recipe, parts: Parts[Any]
+) -> dict[str, dict[str, Any]]:
+    """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
+    and with what is chosen for the data only where no encoder is named."""
+    if "encoder" in recipe.sections:
+        sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+    read = choose_settings(parts, (sections,))[0].to_json()
+    for section, own in recipe.to_json().items():
+        unlike = {key: value for key, value in own.items() if read.get(section, {}).get(key) != value}
+        if unlike:
+            sections.setdefault(section, {}).update(unlike)
+    return sections
 
 
 def recipe_text(sections: Sections, comment: str) -> str:
