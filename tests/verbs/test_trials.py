@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from headwise.data.example import Example
+from headwise.data.kinds import KINDS
+from headwise.data.parts import Parts
 from headwise.errors import HeadwiseError
-from headwise.verbs.trials import Runs
+from headwise.verbs.trials import Runs, Trials
 
 TALLY = np.array([[0.5, 1, 1], [2.0, 0, 1]], np.float32)
 
@@ -38,3 +41,28 @@ def test_a_file_of_something_else(tmp_path, content):
     with pytest.raises(HeadwiseError, match=r"search\.jsonl: the runs of another search"):
         Runs(path, {"a": 1})
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_what_is_judged_has_no_say_in_the_epoch(share, tmp_path):
+    texts = [Example(f"text {n}", "ab"[n % 2], n) for n in range(100)]
+    parts = Parts(KINDS["classify"], texts[:70], texts[70:85], texts[85:])
+    layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
+    trials, seen = Trials(parts, layers, tmp_path, 2), []
+    for trial in range(4):
+        given, judged = trials._parts(share, trial)
+        lines = [{own.line for own in part} for part in (given.train, given.dev, judged)]
+        assert sum(map(len, lines)) == len(set.union(*lines)) <= 85 * (share + 0.2)
+        assert len(given.dev) == pytest.approx(0.15 * share * 68, abs=2)
+        assert given.test == []
+        seen += lines[2]
+    assert len(seen) == len(set(seen))
+    assert max(seen) < 85
+
+
+def test_of_very_few_items_what_judges_chooses_too(tmp_path):
+    texts = [Example(f"text {n}", f"label {min(n, 16)}", n) for n in range(20)]
+    layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
+    trials = Trials(Parts(KINDS["classify"], texts, [], []), layers, tmp_path, 2)
+    given, judged = trials._parts(1.0, 0)
+    assert given.dev == judged

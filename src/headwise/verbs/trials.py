@@ -5,6 +5,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.errors import DataError
 from headwise.data.parts import Parts
 from headwise.errors import HeadwiseError
 from headwise.recipe import Sections, build_recipe, choose_settings
@@ -39,8 +41,9 @@ class TimeIsOver(Exception):
 class Trials:
     """Trainings of candidates on a file's training and dev items.
 
-    Where dev was split off, trial n holds back fold n of all items but the test part; where it was given,
-    or is the end of one long text, all are judged on it, and the seeds differ.
+    Where dev was split off, trial n is judged on fold n of all items but the test part, and of the others a
+    part chooses epoch, shares and temperature, as in a training; where dev was given, or is the end of one
+    long text, that chooses and judges in all, and the seeds differ.
 
     Args:
         parts: The data; the test part is not looked at.
@@ -94,32 +97,42 @@ class Trials:
         if self.runs.seconds >= until:
             raise TimeIsOver
         began = time.monotonic()
-        parts, recipe = self._parts(share, trial), self.task.with_share(self.recipe(change), share)
+        (parts, judged), recipe = (
+            self._parts(share, trial),
+            self.task.with_share(self.recipe(change), share),
+        )
         train = replace(recipe.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
         try:
             with remembering(self._experts):
                 model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
-            found = self.task.tally(model, parts.dev, self.task.judge(model, parts.dev))
+            found = self.task.tally(model, judged, self.task.judge(model, judged))
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
-            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (self.task.tallied(parts.dev), 1))
+            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (self.task.tallied(judged), 1))
         self.runs.add(key, found.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)
         return self.runs.found[key], True
 
-    def _parts(self, share: float, trial: int) -> Parts[Any]:
-        train, dev = self.parts.train, self.parts.dev
+    def _parts(self, share: float, trial: int) -> tuple[Parts[Any], Any]:
+        """What a candidate is trained with, and the items that it is judged on."""
+        train, dev, kind = self.parts.train, self.parts.dev, self.parts.kind
+        judged = dev
         if self.folds is not None:
-            train, dev = (
+            train, judged = (
                 [item for item, fold in zip(self.pool, self.folds, strict=True) if (fold == trial) == held]
                 for held in (False, True)
             )
         if share < 1:
-            train = self.parts.kind.split(train, 1 - share).train
-        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0])
+            train = kind.split(train, 1 - share).train
+        if self.folds is not None:
+            dev = judged  # unless there are enough for both
+            with suppress(DataError):
+                split = kind.split(train, self.base.split.dev, seed=trial)
+                train, dev = split.train, split.dev
+        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
 
     def recipe(self, change: Sections) -> Recipe:
         """The settings of a candidate; see `recipe_with`."""
