@@ -180,6 +180,37 @@ def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
     assert run(tmp_path, files, str(answers), "other").teaching["texts"] == 10
 
 
+def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files, monkeypatch):
+    review = "one of the best films that I have seen this year and the actors are a joy"
+    rows = {f"{text(n)} !": n % 2 for n in [*(n for n in range(48) if n // 2 % 4 < 2), *range(100, 132)]}
+    with open(files["test"], "a") as file:
+        file.write(f"{review},good\n")
+    answers = tmp_path / "answers.csv"
+    rows |= {f"{review} to watch": 1, "another film that nobody knows": 0}
+    lines = [f"{own},{'good' if good else 'bad'},1" for own, good in rows.items()]
+    answers.write_text("\n".join(["text,label,confidence", *lines, ""]))
+    told, said, taught = Listener(), list[str](), list[str]()
+    told.notes = said.extend  # type: ignore[method-assign]
+
+    def fit(task, parts, *rest, together, **more):
+        for own in (parts, together(parts)):
+            taught[:] = [item.text for item in own.train if item.shares is not None]
+            assert set(taught) == expected(own.dev)
+        return was(task, parts, *rest, together=together, **more)
+
+    def expected(dev):
+        known = {f"{item.text} !" for item in dev}
+        assert known
+        return {own for own in rows if own not in known and own[:-2] not in tests and review not in own}
+
+    tests, was = [text(n) for n in range(100, 132)], train_room.fit
+    monkeypatch.setattr(train_room, "fit", fit)
+    outcome = run(tmp_path, files, str(answers), unlabelled=False, listener=told)
+    near = 33 + len(outcome.parts.dev)
+    assert len(taught) == len(rows) - near > 1  # what is nearly a training text may be learnt
+    assert any(f"left out: {near} nearly dev or test texts" in note for note in said)
+
+
 def test_what_cannot_be_taught(tmp_path, files):
     with pytest.raises(ConfigError, match="--unlabelled"):
         run(tmp_path, files, "hub/encoder", unlabelled=False)

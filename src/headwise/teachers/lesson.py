@@ -19,7 +19,7 @@ from headwise.data.example import Example
 from headwise.data.kinds.text import TextKind
 from headwise.data.labels import all_labels
 from headwise.data.options import ReadOptions, SoftOptions
-from headwise.data.overlap import Overlap, known_overlaps
+from headwise.data.overlap import Overlap, Seen, known_overlaps
 from headwise.data.parts import Parts
 from headwise.data.read import read_rows
 from headwise.data.shares import Shares
@@ -35,6 +35,7 @@ from headwise.train.fit import train_and_dev
 
 _FILES = (".csv", ".tsv", ".jsonl", ".json", ".txt")  # which no encoder's name ends with
 _TIMED = 256  # texts
+_NEAR = "nearly dev or test texts"
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,10 @@ class Lesson:
         return found
 
     def _new(self, texts: Sequence[str], parts: Parts[Any], file: str) -> list[str]:
-        """The texts that no part has, each once, if the teacher has an answer."""
+        """The texts that no part has, each once, if the teacher has an answer; those that are nearly dev or
+        test texts are left out too, as what is said of these would be too good."""
         labelled = {normal_text(item.text) for part in parts.named.values() for item in part}
-        out = {"labelled too": 0, "repeated or empty": 0, "unknown to the teacher": 0}
+        out = {"labelled too": 0, _NEAR: 0, "repeated or empty": 0, "unknown to the teacher": 0}
         found: dict[str, str] = {}
         for text, knows in zip(texts, self.teacher.knows(texts), strict=True):
             key = normal_text(text)
@@ -123,6 +125,11 @@ class Lesson:
                 out["unknown to the teacher"] += 1
             else:
                 found[key] = text
+        keys, judged = list(found), (*parts.dev, *parts.test)
+        _, near = Seen(parts.kind, (normal_text(item.text) for item in judged)).places(keys)
+        for number in near:
+            del found[keys[number]]
+        out[_NEAR] = len(near)
         left = ", ".join(f"{count:,} {what}" for what, count in out.items() if count)
         said = f"{len(found):,} unlabelled texts from {file}" + (f"; left out: {left}" if left else "")
         if not found:
