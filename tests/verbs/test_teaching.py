@@ -8,6 +8,7 @@ import pytest
 from headwise.cli import main
 from headwise.data.errors import DataError
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.tasks import defaults
 from headwise.teachers import encoder as encoder_room
 from headwise.teachers.config import TeachConfig
 from headwise.teachers.lesson import Teaching, sample, sharpened
@@ -100,6 +101,33 @@ def test_texts_without_labels_are_decoded_as_the_labelled_ones(tmp_path, files):
     answers.write_bytes(b"text,label\ncaf\xe9 nice,good\nso dull,bad\n")
     own = {"data": {"encoding_errors": "replace"}}
     assert run(tmp_path, files, str(answers), "fourth", unlabelled=False, settings=[own])
+
+
+@pytest.mark.parametrize(("few", "most", "again"), [(40, 100, True), (10, 100, False), (40, 30, False)])
+def test_labels_by_people_say_whether_dev_texts_are_learnt_too(
+    tmp_path, files, monkeypatch, few, most, again
+):
+    monkeypatch.setattr(defaults, "FEW", few)
+    monkeypatch.setattr(defaults, "_LONG", most)
+    asked = list[int]()
+
+    def learn(teacher, items, labels):
+        asked.append(len(items))
+        return was(teacher, items, labels)
+
+    was = encoder_room.EncoderTeacher.learn
+    monkeypatch.setattr(encoder_room.EncoderTeacher, "learn", learn)
+    settings = SMALL | {"train": {"epochs": 1, "batch-texts": 8}}
+    teaching = Teaching("hub/encoder", files["unlabelled"])
+    how = {"test": files["test"], "teaching": teaching, "baseline": False}
+    outcome = train_files(files["file"], tmp_path / "model", settings=settings, **how)
+    human = len(outcome.parts.train)
+    assert 10 < human < 30 < 40 < human + 28  # where all texts decided, there would be too many of them
+    assert outcome.fitted.refit is outcome.recipe.train.refit is again
+    assert asked == ([human, 24] if again else [human])
+    own = settings | {"train": settings["train"] | {"refit": not again}}
+    outcome = train_files(files["file"], tmp_path / "other", settings=own, **how)
+    assert outcome.fitted.refit is not again  # what is asked for goes before
 
 
 def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch):

@@ -9,6 +9,10 @@ Settings = dict[str, dict[str, Any]]
 """The sections of a recipe."""
 
 
+FEW = 20_000
+"""Training items below which what dev items add is worth a second training, on all of them."""
+_LONG = 200_000
+"""Texts, most of them a teacher's, with which a second training takes too long all the same."""
 SMALL = (64, 4, 1)
 """Width, heads and layers of an encoder that has little to add to a base."""
 
@@ -38,7 +42,7 @@ def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any])
             "vectors_learning_rate": 5e-3,
             # A few hundred dev texts tell losses apart better than they tell accuracies apart.
             "score": "loss" if small else "accuracy",
-            "refit": items < 20_000,
+            "refit": items < FEW,
         },
     }
     if vectors:
@@ -48,6 +52,17 @@ def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any])
     else:
         settings["words"]["vector_size"] = width
     return settings
+
+
+def with_teacher(human: int, items: int) -> Settings:
+    """What goes over the settings by size where a teacher has labelled most of the texts: dev texts are
+    people's, so it is by the number of those whether model and teacher are fitted again with them.
+
+    Args:
+        human: Training texts that people have labelled.
+        items: All training texts.
+    """
+    return {"train": {"refit": human < FEW and items <= _LONG}}
 
 
 def kept_base(settings: Settings, items: int) -> Settings:

@@ -26,6 +26,7 @@ from headwise.store.load import is_ours
 from headwise.store.lock import locked
 from headwise.store.save import check_target, save_model
 from headwise.tasks import find_task
+from headwise.tasks.defaults import with_teacher
 from headwise.tasks.task import Task
 from headwise.teachers.lesson import Lesson, Teaching
 from headwise.train.fit import fit
@@ -126,6 +127,7 @@ def train_files(
                 how = {"reading": asked.data, "seed": asked.train.seed, "report": report}
                 lesson = Lesson(teaching, parts, folder, **how)
                 parts = lesson.parts(parts)
+            layers = (with_teacher(len(lesson.human.train), len(parts.train)), *layers)
             listener.notes(lesson.notes)
         if former is not None:
             former = former.beside(parts)
