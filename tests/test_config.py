@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.config import check_choice, check_range, from_dict, to_dict, unknown
+from headwise.config import check_choice, check_range, differences, from_dict, to_dict, unknown
 from headwise.data.split import SplitConfig
 from headwise.encoders import ENCODERS, MSTransformerConfig
 from headwise.errors import ConfigError
@@ -259,3 +259,10 @@ def test_every_encoder_round_trips(name):
 def test_a_model_configuration_that_does_not_fit(data, message):
     with pytest.raises(ConfigError, match=message):
         ModelConfig.from_json(data, "f")
+
+
+def test_differences_are_told_setting_by_setting():
+    saved = {"train": {"epochs": 4, "seed": 0}, "files": ["a"]}
+    assert differences(saved, {"train": {"seed": 0, "epochs": 4}, "files": ("a",)}) == ""
+    now = {"train": {"epochs": 5, "seed": 0}, "files": ["a"], "read": {"key": "x"}}
+    assert differences(saved, now) == "read.key was None and is now 'x'; train.epochs was 4 and is now 5"

@@ -1,5 +1,6 @@
 """Configurations: frozen dataclasses, filled from JSON, TOML or flags; what does not fit is an error."""
 
+import json
 import math
 import sys
 import types
@@ -145,3 +146,21 @@ def _name(kind: Any) -> str:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))
+
+
+def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """What is not as it was, for a message; empty where all is."""
+    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
+    return "; ".join(
+        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
+        for key in sorted(before.keys() | now.keys())
+        if before.get(key) != now.get(key)
+    )
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A table without tables in it: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat

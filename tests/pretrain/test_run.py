@@ -1,3 +1,4 @@
+import json
 import shutil
 from dataclasses import replace
 
@@ -229,6 +230,56 @@ def test_what_is_there_is_not_lost(text, tmp_path):
     with pytest.raises(PretrainError, match="something else"):
         pretrain_files([text], tmp_path / "other", alone(), work=tmp_path / "base")
     assert (tmp_path / "base" / "letter.txt").read_text() == "dear"
+
+
+def test_a_finished_base_of_something_else_is_not_taken_for_the_one_asked_for(text, tmp_path):
+    own, listed = tmp_path / "text.txt", ["cat"]
+    shutil.copy(text, own)
+    options = ReadOptions(encoding="latin-1")
+
+    def again(**other):
+        how = {"config": alone(), "word_list": listed, "options": options, **other}
+        return pretrain_files([own], tmp_path / "base", **how, resume=True)
+
+    def made():
+        return {path.name: path.read_bytes() for path in (tmp_path / "base").iterdir()}
+
+    assert again().seconds  # there was none, so it was made
+    before = made()
+    own.touch()
+    again(word_list=("cat",))
+    for other, said in (
+        ({"word_list": []}, "read.word_list was"),
+        ({"options": ReadOptions()}, "read.encoding was 'latin-1' and is now 'utf-8'"),
+        ({"config": alone(seed=9)}, "settings.seed was 0 and is now 9"),
+    ):
+        with pytest.raises(PretrainError, match=said) as caught:
+            again(**other)
+        assert caught.value.code == "HW811"
+    own.write_text(own.read_text()[::-1])  # as long as it was
+    with pytest.raises(PretrainError, match=r"read\.contents was"):
+        again()
+    assert made() == before
+    again(overwrite=True)
+    assert made() != before
+    assert str(tmp_path) not in (tmp_path / "base" / "base.json").read_text()
+
+
+def test_of_an_earlier_base_files_and_settings_are_compared(text, tmp_path):
+    pretrain_files([text], tmp_path / "base", alone())
+    path = tmp_path / "base" / "base.json"
+    saved = json.loads(path.read_text())
+    del saved["about"]["read"]
+    path.write_text(json.dumps(saved))
+    told: list[str] = []
+    pretrain_files([text], tmp_path / "base", alone(), word_list=["cat"], resume=True, note=told.append)
+    assert told == [f"{tmp_path / 'base'}: the base is finished, so there is nothing to resume"]
+    with pytest.raises(PretrainError, match=r"settings\.seed"):
+        pretrain_files([text], tmp_path / "base", alone(seed=9), resume=True)
+    del saved["about"]["files"]
+    path.write_text(json.dumps(saved))
+    with pytest.raises(PretrainError, match="files was None"):
+        pretrain_files([text], tmp_path / "base", alone(), resume=True)
 
 
 def test_too_little_text_is_told(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise import __version__
-from headwise.config import to_dict
+from headwise.config import differences, to_dict
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.bases import Base, load_base, save_base
@@ -29,7 +29,7 @@ from headwise.pretrain.errors import PretrainError
 from headwise.pretrain.numbering import Numbering, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
-from headwise.pretrain.work import Work, key_of, key_of_files
+from headwise.pretrain.work import Work, key_of, key_of_contents, key_of_files
 
 OnStep = Callable[[str, int, int | None, str], None]
 """Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
@@ -95,17 +95,21 @@ def pretrain_files(
     Raises:
         DataError: A file cannot be read.
         PretrainedError: The teacher cannot be loaded.
-        PretrainError: HW810 the text holds too little, HW811 the output or work folder is taken.
+        PretrainError: HW810 the text holds too little; HW811 the output or work folder is taken, or the
+            run to resume has ended with other text or settings.
     """
     config = config or PretrainConfig()
     output = Path(output)
     if not files or any(str(file) == "-" for file in files):
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
-    if resume and (made := _finished(files, output, config)) is not None:
+    ended = resume and (output / ABOUT).exists()
+    if not ended:
+        _check_output(output, overwrite=overwrite)
+    asked = _identity([str(file) for file in files], config, word_list, options)
+    if ended and (made := _finished(asked, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
         return made
-    _check_output(output, overwrite=overwrite)
     own = Work.at(place, ours=work is None)
     if own.states() and not resume:
         if not overwrite:
@@ -123,7 +127,7 @@ def pretrain_files(
             own.clear()
         raise
     about = {
-        "files": _names(files),
+        **asked,
         "words_read": run.total,
         "sources": notes.sources,
         "teacher": notes.teacher or _teacher_names(config),
@@ -134,7 +138,6 @@ def pretrain_files(
         "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
         "scores": run.scores,
         "headwise": __version__,
-        "settings": _settings(config),
     }
     base = replace(base, about=about)
     text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
@@ -328,18 +331,32 @@ class _Run:
         return lambda done, total, tell="": self._report(name, done, total, tell)
 
 
-def _finished(files: Sequence[Path | str], output: Path, config: PretrainConfig) -> Made | None:
-    """What these files and settings have made before; None where they have not, or not to the end."""
-    if not (output / ABOUT).exists():
-        return None
-    base = load_base(output)
-    if (base.about.get("files"), base.about.get("settings")) != (_names(files), _settings(config)):
-        return None
-    return Made(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
+def _identity(
+    files: list[str], config: PretrainConfig, word_list: Sequence[str], options: ReadOptions
+) -> dict[str, Any]:
+    """What makes a base this one, as its card's data say it: no paths, and keys for what is long."""
+    read = {"contents": key_of_contents(files), "word_list": key_of(list(word_list)), **to_dict(options)}
+    return {"files": [Path(file).name for file in files], "read": read, "settings": _settings(config)}
 
 
-def _names(files: Sequence[Path | str]) -> list[str]:
-    return [Path(file).name for file in files]
+def _finished(asked: Mapping[str, Any], output: Path, *, overwrite: bool) -> Made | None:
+    """The base that is there, made of what is asked for; None where it is another and may be replaced.
+
+    Raises:
+        PretrainError: HW811, the base there is of other text or settings.
+    """
+    about = (base := load_base(output)).about
+    # A base of an earlier version does not say what was read, and how.
+    own = {name: value for name, value in asked.items() if name in about or name != "read"}
+    if found := differences({name: about.get(name) for name in own}, own):
+        if overwrite:
+            return None
+        raise PretrainError(
+            f"{output}: the base there comes from other text or settings: {found}. Resume with the same, "
+            "add --overwrite to replace it, or give another --output",
+            code="HW811",
+        )
+    return Made(base, output, about.get("seconds", {}), about.get("scores", {}))
 
 
 def _check_output(output: Path, *, overwrite: bool) -> None:

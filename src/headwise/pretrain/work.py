@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.compression import open_bytes
+from headwise.data.fingerprint import file_sha256
 from headwise.pretrain.errors import PretrainError
 
 MARK = "headwise-pretrain.json"
@@ -37,11 +38,25 @@ def key_of_files(files: Sequence[str]) -> str:
     Raises:
         DataError: HW101 to HW104, a file cannot be opened.
     """
+    _check_open(files)
+    found = [(Path(file).name, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in files]
+    return key_of(found)
+
+
+def key_of_contents(files: Sequence[str]) -> str:
+    """The same for what is in files, as it lies on disk, in their order.
+
+    Raises:
+        DataError: HW101 to HW104, a file cannot be opened.
+    """
+    _check_open(files)
+    return key_of([file_sha256(file) for file in files])
+
+
+def _check_open(files: Sequence[str]) -> None:
     for file in files:
         with open_bytes(file):
             pass
-    found = [(Path(file).name, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in files]
-    return key_of(found)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from headwise.attention import compiled
-from headwise.config import from_dict
+from headwise.config import differences, from_dict
 from headwise.errors import HeadwiseError
 
 FORMAT = "headwise-training-state-1"
@@ -191,24 +191,6 @@ def compare_runs(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> No
             "data and settings, or start again in another folder",
             code="HW403",
         )
-
-
-def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """What is not as it was, for a message; empty where all is."""
-    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
-    return "; ".join(
-        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
-        for key in sorted(before.keys() | now.keys())
-        if before.get(key) != now.get(key)
-    )
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A table without tables in it: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
-    return flat
 
 
 def generator_state(device: torch.device) -> dict[str, Tensor]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.config import differences
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
 from headwise.errors import HeadwiseError
@@ -23,7 +24,6 @@ from headwise.train.fit import fit, train_and_dev
 from headwise.train.loop import STATE
 from headwise.train.recipe import Recipe
 from headwise.train.remember import remembering
-from headwise.train.state import differences
 
 Tally = NDArray[np.float32]
 """See `headwise.tasks.task.Task.tally`."""
