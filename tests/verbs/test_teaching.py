@@ -11,7 +11,7 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.tasks import defaults
 from headwise.teachers import encoder as encoder_room
 from headwise.teachers.config import TeachConfig
-from headwise.teachers.lesson import Teaching, sample, sharpened
+from headwise.teachers.lesson import Lesson, Teaching, sample, sharpened
 from headwise.verbs import train as train_room
 from headwise.verbs.listener import Listener
 from headwise.verbs.train import ANSWERS, train_files
@@ -149,6 +149,66 @@ def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch
     )  # fmt: skip
     assert len(kept) == 3  # the training texts, those without labels, and the names of labels
     assert Encoder.asked < 28 + 2 * 32 + 32 + 1  # the test texts, and the speed
+
+
+@pytest.mark.parametrize("teacher", ["hub/encoder", "big", "answers.csv"])
+def test_of_a_finished_run_the_teacher_is_not_asked_again(tmp_path, files, monkeypatch, teacher):
+    write(tmp_path / "answers.csv", range(60, 88), answers=True)
+    if teacher == "big":
+        train_files(files["test"], tmp_path / "big", settings=[SMALL], baseline=False)
+    who = teacher if teacher == "hub/encoder" else str(tmp_path / teacher)
+
+    def again(settings=(), drop=None, **config):
+        return train_files(
+            files["file"], tmp_path / "model", test=files["test"], settings=[plain, *settings], drop=drop,
+            teaching=Teaching(who, files["unlabelled"], TeachConfig(**config)), resume=True, baseline=False,
+        )  # fmt: skip
+
+    def refused(said, **other):
+        with pytest.raises(HeadwiseError, match=said) as caught:
+            again(**other)
+        assert caught.value.code == "HW403"
+
+    plain = SMALL | {"train": {"epochs": 1}}
+    again()  # there was no run
+    monkeypatch.setattr(Lesson, "parts", None)
+    with pytest.raises(train_room.TrainingFinished, match="nothing to resume"):
+        again()
+    refused(r"texts\.temperature was 1.0 and is now 0.5", temperature=0.5)
+    refused(r"train\.epochs was 1 and is now 2", settings=[{"train": {"epochs": 2}}])
+    refused(r"train\.refit was True and is now False", settings=[{"train": {"refit": False}}])
+    (tmp_path / "drop.csv").write_text("line\n3\n")
+    refused(r"texts\.(dev|train) was", drop=tmp_path / "drop.csv")
+    write(tmp_path / "texts.txt", range(60, 87))
+    refused(r"texts\.unlabelled was")
+    write(tmp_path / "texts.txt", [0, 1, 60, *range(60, 88)])
+    if teacher == "big":
+        train_files(files["file"], tmp_path / "big", settings=[SMALL], baseline=False, overwrite=True)
+    write(tmp_path / "answers.csv", range(58, 88), answers=True)
+    monkeypatch.setattr(Encoder, "fingerprint", "2")
+    refused(r"another one: texts\.teacher was")
+
+
+def test_a_finished_run_that_has_not_kept_its_lesson_is_compared_by_the_answers(
+    tmp_path, files, monkeypatch
+):
+    def read(folder):
+        info = was(folder)
+        del info["data"]["lesson"]
+        return info
+
+    was = train_room.read_info
+    run(tmp_path, files, "hub/encoder")
+    monkeypatch.setattr(train_room, "read_info", read)
+    monkeypatch.setattr(Encoder, "asked", 0)
+    teaching = Teaching("hub/encoder", files["unlabelled"])
+    with pytest.raises(train_room.TrainingFinished):
+        train_files(
+            files["file"], tmp_path / "model", test=files["test"], settings=[SMALL], teaching=teaching,
+            resume=True, baseline=False,
+        )  # fmt: skip
+    assert Encoder.asked
+    assert not (tmp_path / "model" / "training" / ANSWERS).exists()
 
 
 def test_a_model_teaches(tmp_path, files):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.duplicates import normal_text
+from headwise.data.kinds import DEFAULT_TASK, KINDS
 from headwise.data.labels import all_labels
 from headwise.data.options import SoftOptions
 from headwise.data.read import read_examples
@@ -30,6 +31,7 @@ class AnswersTeacher(Teacher):
     def __init__(self, file: Path, options: SoftOptions):
         data = read_examples(file, options, answers=True)
         self.name, self.notes = f"the answers in {file.name}", data.notes
+        self.fingerprint = KINDS[DEFAULT_TASK].fingerprint(data.items).sha256
         self._items: dict[str, Any] = {}
         for item in data.items:
             self._items.setdefault(normal_text(item.text), item)

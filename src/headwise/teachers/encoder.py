@@ -42,6 +42,7 @@ class EncoderTeacher(Teacher):
     def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: Update):
         self.name = Path(config.name).name
         self._encoder, self._linear = SentenceEncoder(config), linear
+        self.fingerprint = self._encoder.fingerprint
         self._work, self._report, self._hastened = work, report, False
 
     def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
@@ -51,7 +52,7 @@ class EncoderTeacher(Teacher):
             self._hastened = True
         if not keep:
             return self._encoder.read(texts).astype(np.float32)
-        folder = self._work / f"answers-{key_of(self._encoder.fingerprint, list(texts))}"
+        folder = self._work / f"answers-{key_of(self.fingerprint, list(texts))}"
         return ask(self._encoder, texts, folder, self._report, size=_SHARD).astype(np.float32)
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:

@@ -16,6 +16,7 @@ from headwise.data.compression import plain_name
 from headwise.data.diagnosis import some
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
+from headwise.data.fingerprint import hash_fields
 from headwise.data.kinds.text import TextKind
 from headwise.data.labels import all_labels
 from headwise.data.options import ReadOptions, SoftOptions
@@ -136,6 +137,21 @@ class Lesson:
             raise HeadwiseError(f"there are {said}; give texts that are not labelled yet", code="HW411")
         self.notes.append(said)
         return list(found.values())
+
+    def identity(self) -> dict[str, str | float]:
+        """What makes it this lesson: hashes of what is learnt from, and how its answers are taken."""
+        prints = {name: own.sha256 for name, own in self.human.fingerprints().items()}
+        whole = {"teacher": self.teacher.fingerprint, "unlabelled": hash_fields(self.texts)}
+        how = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
+        return {**prints, **whole, **how}
+
+    def unanswered(self) -> Parts[Any]:
+        """What `parts` gives, but for answers of the teacher, which is not asked: enough to choose settings
+        by."""
+        labels = tuple(all_labels(self.human.train))
+        shares = Shares(labels, np.full(len(labels), 1 / len(labels), np.float32))
+        texts = [Example(text, shares.likeliest, shares=shares) for text in self.texts]
+        return replace(self.human, train=[*self.human.train, *texts])
 
     def parts(self, human: Parts[Any]) -> Parts[Any]:
         """Parts of data whose training part has what the teacher says of the texts too, once it has learnt

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.fingerprint import file_sha256
 from headwise.errors import ConfigError
 from headwise.models.classifier import Model
 from headwise.store import load_model, read_info
+from headwise.store.layout import MANIFEST
 from headwise.teachers.teacher import Teacher
 
 _CHUNK = 4096
@@ -31,6 +33,7 @@ class ModelTeacher(Teacher):
         if not isinstance(self.model, Model):
             task = self.model.config.task
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
+        self.fingerprint = file_sha256(folder / MANIFEST)  # which has the hashes of the other files
         self.name, self.seen = f"the model {folder.name}", read_info(folder)["data"].get("seen")
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:

@@ -16,12 +16,14 @@ class Teacher(ABC):
 
     Attributes:
         name: What to call it.
+        fingerprint: Another one may say something else.
         notes: What there is to tell of it.
         texts: Those that it brings along; None where it reads any.
         seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`), if it is known.
     """
 
     name: str
+    fingerprint: str
     notes: Sequence[str] = ()
     texts: Sequence[str] | None = None
     seen: Any = None

@@ -30,6 +30,7 @@ from headwise.tasks.defaults import with_teacher
 from headwise.tasks.task import Task
 from headwise.teachers.lesson import Lesson, Teaching
 from headwise.train.fit import fit
+from headwise.train.former import Former
 from headwise.train.loop import STATE, remove_run
 from headwise.train.recipe import Recipe
 from headwise.train.state import compare_runs
@@ -126,8 +127,11 @@ def train_files(
                 folder = Path(work) if work else output / RUN / ANSWERS
                 how = {"reading": asked.data, "seed": asked.train.seed, "report": report}
                 lesson = Lesson(teaching, parts, folder, **how)
+                human = len(parts.train)
+                layers = (with_teacher(human, human + len(lesson.texts)), *layers)
+                if done == "model" and resume and "lesson" in read_info(output)["data"]:
+                    raise _finished_lesson(output, lesson, layers, former)
                 parts = lesson.parts(parts)
-            layers = (with_teacher(len(lesson.human.train), len(parts.train)), *layers)
             listener.notes(lesson.notes)
         if former is not None:
             former = former.beside(parts)
@@ -242,7 +246,7 @@ def train_parts(
     save_model(
         fitted.model,
         output,
-        data=parts.prints(recipe.seen),
+        data=parts.prints(recipe.seen) | ({} if lesson is None else {"lesson": lesson.identity()}),
         training=fitted.training(recipe, columns=columns_used(parts.files.get("train"))),
         metrics=outcome.metrics(),
     )
@@ -251,17 +255,41 @@ def train_parts(
     return outcome
 
 
-def finished_run(output: Path, parts: Parts[Any], recipe: Recipe) -> HeadwiseError:
+def _finished_lesson(
+    output: Path, lesson: Lesson, layers: Sequence[Sections], former: Former | None
+) -> HeadwiseError:
+    """`finished_run` of one with a teacher, which is not asked again: it may read for hours."""
+    parts = lesson.unanswered()
+    former = None if former is None else former.beside(parts)
+    recipe, _, _ = choose_settings(parts, layers, former)
+    return finished_run(output, parts, recipe, lesson)
+
+
+def finished_run(
+    output: Path, parts: Parts[Any], recipe: Recipe, lesson: Lesson | None = None
+) -> HeadwiseError:
     """What to say of a run that is to be resumed but has ended; what a kill has left of it is removed.
+
+    Args:
+        output: Folder of the model.
+        parts: The data that are asked for.
+        recipe: The settings.
+        lesson: Is compared in place of the data, if there is one; the model's has been kept.
 
     Raises:
         HeadwiseError: HW403, the model in the folder comes from other data or settings.
     """
     info = read_info(output)
-    prints = (info["data"], parts.prints())
-    texts, asked = ({name: own.get("sha256") for name in NAMES if (own := of.get(name))} for of in prints)
+    if lesson is None:
+        prints = (info["data"], parts.prints())
+        texts, asked = (
+            {name: own.get("sha256") for name in NAMES if (own := of.get(name))} for of in prints
+        )
+    else:
+        texts, asked = info["data"]["lesson"], lesson.identity()
     before = {"texts": texts, **info["training"].get("recipe", {})}
     compare_runs(before, {"texts": asked, **recipe.to_json()}, output)
+    shutil.rmtree(output / RUN / ANSWERS, ignore_errors=True)
     remove_run(output / RUN)
     return TrainingFinished(
         f"{output}: the run is finished and its model saved, so there is nothing to resume"
