@@ -236,3 +236,11 @@ def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
     assert search._better([*losses]) == ["own", "a", "b", "c", "d", "e"]
     losses |= {"c": 2.5, "d": 2.6}
     assert search._better([*losses]) == ["own", "a", "b", "c", "d"]
+
+
+def test_a_change_that_has_made_no_difference_yet_goes_on():
+    search = _Search.__new__(_Search)
+    search.own = "own"
+    losses = {"own": (5, 5), "a": (1, 1), "b": (2, 2), "c": (3, 3), "blind": (5, 5), "other": (4, 6)}
+    search._tally = lambda name: np.array([[loss, 0.0, 1.0] for loss in losses[name]])  # type: ignore[method-assign]
+    assert search._better([*losses]) == ["own", "a", "b", "c", "blind"]

@@ -238,10 +238,16 @@ class _Search:
         return True
 
     def _better(self, names: Sequence[str]) -> list[str]:
-        """The better half, whoever is as good as the last of it, and the settings without a change."""
-        losses = {name: float(self._tally(name)[:, 0].mean()) for name in names}
+        """The better half, whoever is as good as the last of it, and the settings without a change.
+
+        A change that has made no difference to any item goes on with these: where the encoder had no say
+        on so few items, say, nothing is known of its width yet.
+        """
+        tallies = {name: self._tally(name) for name in names}
+        losses = {name: float(tally[:, 0].mean()) for name, tally in tallies.items()}
         last = sorted(losses.values())[: max(_LAST, -(-len(names) // 2))][-1]
-        return [name for name in names if losses[name] <= last or name == self.own]
+        own = tallies[self.own]
+        return [name for name in names if losses[name] <= last or np.array_equal(tallies[name], own)]
 
     def tried(self) -> tuple[Tried, ...]:
         """What was found so far, the best first."""
