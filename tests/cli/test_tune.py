@@ -3,10 +3,13 @@
 import json
 import tomllib
 
+import numpy as np
+import pytest
+
 from headwise.recipe import build_recipe
 from headwise.store.lock import locked
 from headwise.train.stop import TrainingInterrupted
-from headwise.verbs.trials import Runs
+from headwise.verbs.trials import Runs, Trials
 
 
 def test_tune(run, tmp_path, monkeypatch):
@@ -41,6 +44,28 @@ def test_tune(run, tmp_path, monkeypatch):
     code, _, err = run("tune", str(tmp_path / "none.tsv"))
     assert code == 2
     assert "none.tsv" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (False, "items that had no say in the choice"),
+        (True, "40 items that chose it too, with other seeds"),
+    ],
+)
+def test_what_confirms_is_said_to_have_chosen_too_where_it_has(given, said, run, tmp_path, monkeypatch):
+    def tally(self, change, share, trial, until=0.0):
+        judged = self._parts(share, trial)[1]
+        return np.tile(np.float32([0.5 if change else 1.0, 1, 1]), (len(judged), 1)), True
+
+    monkeypatch.setattr(Trials, "tally", tally)
+    file, folder = tmp_path / "texts.csv", tmp_path / "found"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
+    dev = ["--dev", str(file)] if given else []
+    code, out, err = run("tune", str(file), "--output", str(folder), *dev)
+    assert code == 0, err
+    assert said in " ".join(out.split())
+    assert said in (folder / "recipe.toml").read_text()
 
 
 def test_few_items_choose_nothing(run, tmp_path):

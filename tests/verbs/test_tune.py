@@ -161,6 +161,7 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
     assert best.gain.loss == pytest.approx(0.3, abs=1e-3)
     assert found.confirmed.loss == pytest.approx(0.3, abs=1e-3)
     assert found.confirmed.items == (12 if given else 24)
+    assert found.apart is found.to_json()["apart"] is not given
     assert {trial for names, trial in asked if names == ("rate up", "dropout")} == {0, 1, 2, 3}
     assert {trial for names, trial in asked if names == ("no expert",)} == {0}
     assert {own.name for own in found.tried if own.step == 1} & {"no expert"}

@@ -41,9 +41,9 @@ def tune(
     """Search the settings that suit a file.
 
     Changes of the settings of headwise train are tried one by one on folds of the file, the better half on
-    more, and those that gain together; the winner is compared with the defaults on folds that had no say.
-    Use what was found with headwise train FILE --recipe FOLDER/recipe.toml. A search that was stopped goes
-    on. Test texts that are split off are not looked at.
+    more, and those that gain together; the winner is compared with the defaults on folds that had no say
+    (with --dev: by other seeds). Use what was found with headwise train FILE --recipe FOLDER/recipe.toml. A
+    search that was stopped goes on. Test texts that are split off are not looked at.
 
     Args:
         file: The training data, as headwise train takes them.
@@ -115,7 +115,7 @@ def show(found: "Tuned", what: str) -> None:
 
 
 def confirmation(found: "Tuned") -> str:
-    """What the first gains on items that had no say."""
+    """What the first gains by trials that had no say."""
     first, gain = found.tried[0], found.confirmed
     if len(found.tried) == 1:
         return f"Nothing but {first.name} was tried, as the time was over: give more --minutes."
@@ -124,10 +124,11 @@ def confirmation(found: "Tuned") -> str:
     if gain is None:
         return f"{first.name}: not confirmed, as the time was over."
     line = found.sheet.headline
+    where = "that had no say in the choice" if found.apart else "that chose it too, with other seeds"
     kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
     return (
         f"{first.name}: {line.title} {score_gain(found, gain)}, less loss {loss_gain(gain)}, on "
-        f"{gain.items:,} items that had no say in the choice.{kept}"
+        f"{gain.items:,} items {where}.{kept}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Which settings suit a file: successive halving over changes of them, confirmed on items that had no say.
+"""Which settings suit a file: successive halving over changes of them, confirmed by trials that had no say.
 
 All candidates are trained on a part of the items first, the better half on more and judged on more, until
 the last few have had all (Jamieson, Talwalkar; AISTATS 2016). Candidates are judged by their log loss
@@ -36,7 +36,7 @@ from headwise.verbs.trials import Tally, TimeIsOver, Trials, recipe_with
 
 _FEWEST = 20  # items, without which nothing can be chosen
 _LAST = 3  # candidates that have all items
-_LEAST = 500  # items that a candidate is trained on at least, where there are as many
+_LEAST = 500  # items that a candidate has at least, where there are as many; some choose its epoch
 _CHOOSING = 0.75  # of the time; the rest is for what confirms the choice
 
 
@@ -94,8 +94,10 @@ class Tuned:
         steps: How many there are.
         finished: Whether there was time for all.
         best: The winner; without a change where the confirmation speaks against it.
-        confirmed: What the first of `tried` gains on items that had no say in choosing it; None where it
+        confirmed: What the first of `tried` gains by trials that had no say in choosing it; None where it
             changes nothing, or there was no time.
+        apart: Whether these were judged on other items than the trials that chose it; if not, they differ
+            by their seeds alone, and what is confirmed is a little too good.
         settings: Of the best, as sections of a recipe.
         recipe: All of its settings, without those that held for the search alone.
         sheet: What the headline is called, and how it is written.
@@ -107,6 +109,7 @@ class Tuned:
     finished: bool
     best: Tried
     confirmed: Gain | None
+    apart: bool
     settings: Mapping[str, Mapping[str, Any]]
     recipe: Recipe
     sheet: Sheet
@@ -121,6 +124,7 @@ class Tuned:
             "score": self.sheet.headline.key,
             "best": self.best.name,
             "confirmed": None if self.confirmed is None else asdict(self.confirmed),
+            "apart": self.apart,
             "settings": self.settings,
             "tried": [asdict(own) for own in self.tried],
         }
@@ -186,8 +190,8 @@ def tune_file(
             best = next(own for own in tried if own.gain is None)
         recipe = recipe_with(parts, layers, best.change)
         found = _in_full(_merged((*layers, best.change)), recipe, parts)
-        steps, seconds = len(search.shares), trials.runs.seconds
-        return Tuned(tried, steps, finished, best, confirmed, found, recipe, trials.sheet, seconds)
+        steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
+        return Tuned(tried, steps, finished, best, confirmed, apart, found, recipe, trials.sheet, seconds)
 
 
 class _Search:
