@@ -4,19 +4,21 @@ is there to be found."""
 import json
 import random
 import tomllib
+from functools import partial
 
 import numpy as np
 import pytest
 
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
-from headwise.data.parts import Parts
+from headwise.data.parts import Parts, read_parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.models.model_config import encoder_name
 from headwise.recipe import build_recipe, choose_settings
 from headwise.tasks import find_task
 from headwise.verbs import tune
-from headwise.verbs.spaces import DEFAULTS, OWN, priors_space
+from headwise.verbs.models import with_task
+from headwise.verbs.spaces import DEFAULTS, OWN, priors_space, settings_space
 from headwise.verbs.trials import Trials, recipe_with
 from headwise.verbs.tune import _in_full, _merged, _Search, recipe_text, tune_file
 
@@ -33,6 +35,8 @@ CHANGES = {
     "no expert": {"expert": {"kind": "none"}},
     "dropout": {"words": {"dropout": 0.9}},
 }
+
+FEW_PRIORS = {OWN: (), "window 3": ("window(3)",)}
 
 
 def few(recipe):
@@ -227,6 +231,32 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     assert (encoder_name(recipe.model.encoder) == "ms-san") == (
         texts > 4_000 and "name" not in change.get("base", {})
     )
+
+
+@pytest.mark.parametrize(
+    ("space", "meanwhile"),
+    [(settings_space, {}), (partial(priors_space, ladder=FEW_PRIORS), {"expert": {"kind": "none"}})],
+)
+def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, tmp_path, monkeypatch):
+    """By trials that do not train, of so many texts that an encoder is chosen for them."""
+
+    def tally(self, change, share, trial, until=0.0):
+        return np.tile(np.float32([0.5 if "encoder" in change else 1.0, 1, 1]), (9, 1)), True
+
+    monkeypatch.setattr(Trials, "tally", tally)
+    file = tmp_path / "texts.tsv"
+    rows = (f"{'ny'[n % 2]}\tthe film was {'good' if n % 2 else 'bad'} {n}\n" for n in range(6_000))
+    file.write_text("label\ttext\n" + "".join(rows))
+    found = tune_file(file, tmp_path / "found", seeds=1, space=space, meanwhile=meanwhile)
+    assert "encoder" in found.best.change
+    layers, _ = with_task(file, (tomllib.loads(recipe_text(found.settings, "said")),))
+    asked = build_recipe(*layers)
+    kind = find_task(asked.model.task).kind_for(asked.model)
+    parts = read_parts(kind, str(file), None, None, asked.data, asked.split)
+    read, _, _ = choose_settings(parts, layers)
+    assert read == found.recipe
+    assert encoder_name(read.model.encoder) == "ms-san"
+    assert (read.model.base.probe, read.model.expert.kind) == (False, "linear")
 
 
 def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
