@@ -38,10 +38,16 @@ def places_of(keys: Iterable[str]) -> dict[str, list[int]]:
     return groups
 
 
+def kept_together(pairs: Sequence[tuple[str, str]], parts: int) -> list[str]:
+    """For each pair a text that is the same for all that are held out with it, where so many parts are held
+    out: by `chain_keys`, or else by `pair_keys`."""
+    return chain_keys(pairs, parts) or pair_keys(pairs)
+
+
 def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """For each pair a text that is the same for those with the same two texts, in either order."""
-    texts = [(normal_text(first), normal_text(second)) for first, second in pairs]
-    return _least([tuple(sorted(own)) for own in texts], [f"{first}\n{second}" for first, second in texts])
+    texts = _normal(pairs)
+    return _least(_unordered(texts), [f"{first}\n{second}" for first, second in texts])
 
 
 def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
@@ -52,14 +58,15 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     None where that leaves too few chains for so many parts (of 0 any number will do), or chains one up that
     would fill half a part: a few questions may have all the answers.
     """
-    firsts = [normal_text(first) for first, _ in pairs]
+    texts = _normal(pairs)
+    firsts = [first for first, _ in texts]
     if not firsts or len(set(firsts)) < _MANY * parts:
         return None
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     # A graph of first texts and of pairs in either order; each pair joins one of these to one of those.
-    one, other = (_numbered(keys) for keys in (firsts, pair_keys(pairs)))
+    one, other = (_numbered(keys) for keys in (firsts, _unordered(texts)))
     size = one.max() + other.max() + 2
     graph = csr_array((np.ones(len(pairs)), (one, one.max() + 1 + other)), shape=(size, size))
     chains = connected_components(graph, directed=False)[1][one]
@@ -68,8 +75,16 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     return _least(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
 
 
-def _numbered(keys: Sequence[str]) -> NDArray[np.int64]:
-    numbers: dict[str, int] = {}
+def _normal(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(normal_text(first), normal_text(second)) for first, second in pairs]
+
+
+def _unordered(texts: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
+    return [tuple(sorted(own)) for own in texts]
+
+
+def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
+    numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
@@ -87,13 +102,11 @@ def first_equal(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
     texts.
 
     Args:
-        texts: Texts, of which equal ones stay together; or pairs, by `chain_keys` or else `pair_keys`.
+        texts: Texts, of which equal ones stay together; or pairs, by `kept_together`.
         parts: How many of them are held out, one after the other.
     """
-    keys: Sequence[str] = texts
-    if len(texts) and not isinstance(texts[0], str):
-        keys = chain_keys(texts, parts) or pair_keys(texts)
+    pairs = len(texts) > 0 and not isinstance(texts[0], str)
     found = np.empty(len(texts), dtype=np.int64)
-    for numbers in same_items(keys).values():
+    for numbers in (places_of(kept_together(texts, parts)) if pairs else same_items(texts)).values():
         found[numbers] = numbers[0]
     return found

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from headwise.scores.schemes import LETTERS, OUTSIDE, Scheme, Tag, fits, read_tag
 
-_SCHEMES: tuple[Scheme, ...] = ("iob1", "iob2", "bioes", "bilou")
 _MARKS: dict[Scheme, str] = {"bioes": "ES", "bilou": "LU"}  # which the others do not have
 
 
@@ -104,7 +103,7 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
         what = f"such as {most[0][0]!r} have {strange.total()} words" if most else "are only O"
         return Detection("plain", f"tags of spans have {letters.total()} words; others {what}")
     seen = {mark: f"{letters[mark]} words have {mark}-" for mark in "ESLU" if letters[mark]}
-    against = {scheme: _violations(pairs, scheme) for scheme in _SCHEMES}
+    against = {scheme: _violations(pairs, scheme) for scheme in LETTERS}
     for scheme, marks in _MARKS.items():
         own = [seen[mark] for mark in marks if mark in seen]
         if own and against[scheme] == min(against.values()):

@@ -26,7 +26,7 @@ from headwise.errors import ConfigError, HeadwiseError
 Scheme = Literal["iob1", "iob2", "bioes", "bilou", "plain"]
 
 _ALIASES = {"bio": "iob2", "iobes": "bioes", "bieos": "bioes", "biluo": "bilou"}
-LETTERS = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
+LETTERS: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 _WRITTEN = {"iob1": "IIII", "iob2": "BIIB", "bioes": "BIES", "bilou": "BILU"}  # first, inner, last, only
 _AS_BIOES = {"L": "E", "U": "S"}
 

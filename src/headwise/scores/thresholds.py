@@ -12,6 +12,7 @@ as much as others, and held back where it could be chance.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -117,12 +118,21 @@ def _held_back(logits: Scores, targets: Targets, first: float) -> float:
     count = np.count_nonzero(targets)
     if not count:
         return first
-    steps = np.linspace(-_REACH, _REACH, 241)
-    near = np.exp(-0.5 * ((steps[:, None] - steps) / _BLUR) ** 2)
-    near /= near.sum(axis=1, keepdims=True)
+    steps, near = _seen_together(_REACH, 241, _BLUR)
     given, hits = (len(x) - np.searchsorted(np.sort(x), first + steps) for x in (logits, logits[targets]))
     scores = near @ (2 * hits / (given + count))
     return first + float(steps[np.argmax(scores - _PULL * steps**2 / count)])
+
+
+@cache
+def _seen_together(
+    farthest: float, count: int, far: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Steps to both sides of 0, `[steps]`, and how much each counts in the mean around another,
+    `[steps, steps]`."""
+    steps = np.linspace(-farthest, farthest, count)
+    near = np.exp(-0.5 * ((steps[:, None] - steps) / far) ** 2)
+    return steps, near / near.sum(axis=1, keepdims=True)
 
 
 def decide(
@@ -154,9 +164,7 @@ def fit_label_thresholds(
     """
     labels = probabilities.shape[1]
     counts, found = np.bincount(targets, minlength=labels), np.zeros(labels)
-    steps = np.linspace(-_FARTHEST, _FARTHEST, _STEPS)
-    near = np.exp(-0.5 * ((steps[:, None] - steps) / _SMOOTH) ** 2)
-    near /= near.sum(axis=1, keepdims=True)
+    steps, near = _seen_together(_FARTHEST, _STEPS, _SMOOTH)
     logs = np.log(probabilities.clip(1e-12))
     for _, label in product(range(_ROUNDS), np.flatnonzero(counts >= min_texts).tolist()):
         others = logs - found

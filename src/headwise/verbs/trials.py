@@ -97,10 +97,8 @@ class Trials:
         if self.runs.seconds >= until:
             raise TimeIsOver
         began = time.monotonic()
-        (parts, judged), recipe = (
-            self._parts(share, trial),
-            self.task.with_share(self.recipe(change), share),
-        )
+        parts, judged = self._parts(share, trial)
+        recipe = self.task.with_share(self.recipe(change), share)
         train = replace(recipe.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         how = {"vectors": self.vectors, "resume": (place / STATE).exists()}

@@ -12,7 +12,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.pairs import half_empty, one_sided, shared_firsts, swapped, swapped_between
 from headwise.data.doctor.texts import characters, lengths, repeated, shared
-from headwise.data.duplicates import chain_keys, pair_keys
+from headwise.data.duplicates import chain_keys, kept_together, pair_keys
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
 from headwise.data.fingerprint import heads_field
@@ -79,7 +79,7 @@ class PairKind(Kind[Pair]):
     def apart(self, items: Sequence[Pair], count: int) -> list[str]:
         """As `split` has it, for so many parts."""
         pairs = [(item.first, item.second) for item in items]
-        return chain_keys(pairs, count) or pair_keys(pairs)
+        return kept_together(pairs, count)
 
     def fields(self, item: Pair) -> Iterable[str | None]:
         yield from (item.first, None, *heads_field(item.first_heads))
