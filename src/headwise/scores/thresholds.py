@@ -30,11 +30,8 @@ _REACH, _BLUR, _PULL = 6.0, 0.3, 2.0
 """Of the thresholds of label sets: how far from the shared one they may be (in logits), how far those seen
 together are, and how many texts of a label a step is worth that is e times off.
 
-Chosen on what nine models say of real label sets (4 to 60 labels) and on nine drawn ones, fitted on 60 to
-1,000 of their texts, by the F1 on others. Beside the best threshold on dev of each label with 10 texts
-there: real ones micro F1 +.6 to +1.3 points, macro F1 +.3 to +.8, all labels right +1.1 to +2.2; drawn
-ones, many with rare labels, micro F1 +1.0 to +2.5, macro F1 +1.2 (60 texts) to -2.1 (400). Beside the
-shared one alone: micro F1 -.1 and -.5, macro F1 +.4 and +1.8 in the mean."""
+Chosen on what nine models say of real label sets (4 to 103 labels) and on nine drawn ones, fitted on 60 to
+1,000 of their texts, by the F1 on others: docs/choices.md has what it gains."""
 _ROUNDS, _FARTHEST, _STEPS = 3, 4.0, 161
 _SMOOTH, _WORTH = 0.8, 8.0
 """How far steps are seen together, and how many texts of a label a step is worth that is e times off.
