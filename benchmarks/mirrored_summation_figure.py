@@ -37,6 +37,7 @@ class Point:
     warmup: int
     parameters: int
     processor_seconds: float
+    precision: str
 
 
 def write_figure(
