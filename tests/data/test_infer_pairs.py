@@ -44,5 +44,14 @@ def test_what_the_user_says(tmp_path):
     assert infer_task(str(tmp_path / "b.csv"), {"text_column": "premise"})[0] == "classify"
     (tmp_path / "c.csv").write_text("text,cm,label\na b,1.5,x\ne f,1.7,y\ng h,1,y\n")
     assert infer_task(str(tmp_path / "c.csv"), {"label_column": "cm"})[0] == "regress"
+    (tmp_path / "d.csv").write_text("title,body,score\na b,c d,1.5\ne f,g h,2\ni j,k l,3.25\n")
+    both = {"first_column": "title", "second_column": "body"}
+    task, why = infer_task(str(tmp_path / "d.csv"), both)
+    assert task == "pair-score"
+    assert why == "it has the columns 'title' and 'body', and numbers in 'score'"
+    for wrong in ({"first_column": "titel"}, {"second_column": "bdy"}, both | {"second_column": "bdy"}):
+        for name in ("a.csv", "d.csv"):  # what reads the file says which columns there are
+            assert infer_task(str(tmp_path / name), wrong) == ("pair", "columns of two texts are named")
+    assert infer_task("-", both) == ("pair", "columns of two texts are named")
     assert infer_task(str(tmp_path / "none.csv"), {}) == ("classify", "")
     assert infer_task(str(tmp_path / "b.csv"), {"format": "columns"})[0] == "tag"

@@ -92,7 +92,10 @@ def split_items(
     free = sum(len(group.indices) for own in classes.values() for group in own[1:])
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
     if len(items) < 2 * len(classes):
-        advice = "most labels occur once: name another --label-column, or say --task regress of numbers"
+        advice = (
+            "most labels occur once: name another --label-column, or say --task regress of numbers"
+            " (--task pair-score of pairs)"
+        )
     rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
         "HW141",

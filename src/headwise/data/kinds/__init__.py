@@ -45,12 +45,10 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
             wanted = "true or false" if name == "header" else "a text"
             raise ConfigError(f"data: {name}: expected {wanted}, got {value!r:.80}")
     kinds = [*reversed(KINDS.items())]
-    for task, kind in kinds:
-        if why := kind.asked(reading):
-            return task, why
-    if path != "-":
+    asked = {task: why for task, kind in kinds if (why := kind.asked(reading))}  # the file tells which
+    if path != "-" and len(asked) != 1:
         head = read_head(path, str(reading.get("encoding", "utf-8")))
         for task, kind in kinds:
-            if head.lines and (why := kind.recognise(head, reading)):
+            if head.lines and (task in asked or not asked) and (why := kind.recognise(head, reading)):
                 return task, why
-    return DEFAULT_TASK, ""
+    return [*asked.items()][-1] if asked else (DEFAULT_TASK, "")

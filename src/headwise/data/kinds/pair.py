@@ -29,6 +29,7 @@ from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
+_COLUMNS = {"first_column", "second_column"}  # settings that only pairs have
 
 
 class PairKind(Kind[Pair]):
@@ -104,8 +105,7 @@ class PairKind(Kind[Pair]):
         return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"
 
     def asked(self, reading: Mapping[str, Any]) -> str | None:
-        scored = isinstance(self.answer, Number)
-        return "columns of two texts are named" if "first_column" in reading and not scored else None
+        return "columns of two texts are named" if _COLUMNS & set(reading) else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
         """Pairs are recognised by the usual names of their columns only: two columns of text may as well be
@@ -116,8 +116,7 @@ class PairKind(Kind[Pair]):
             options = from_dict(PairOptions, reading)
             rows = rows_of(head.source(options.reading()), options)
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
-            named = {"first_column", "second_column"} & set(reading)
-            if label is None or not (named or names_pairs([first, second])):
+            if label is None or not (_COLUMNS & set(reading) or names_pairs([first, second])):
                 return None
             labels = Counter(row.item.label for row in rows if row.item.label is not None)
         except (DataError, ConfigError):
