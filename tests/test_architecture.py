@@ -30,7 +30,8 @@ ROOMS = (
     ("recipe", "store"),
     ("teachers",),
     ("verbs",),
-    ("estimators", "cli"),
+    ("estimators", "serve"),
+    ("cli",),
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 # The package itself gives its version away.

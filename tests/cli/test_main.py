@@ -88,7 +88,7 @@ def test_version(run):
     ("arguments", "said"),
     [
         (["predcit", "x"], "unknown command 'predcit'; did you mean 'predict'?"),
-        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, explain, report, distill"),
+        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, explain, serve, report"),
         (["predict", "m", "f.csv", "--fromat", "csv"], "did you mean --format?"),
         (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
         (["doctor", "--text-colum"], "did you mean --text-column?"),

@@ -30,7 +30,14 @@ PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
 MESSAGES = 330  # of 1,050
-NEEDS_MODEL = ("predicting.md", "model-folder.md", "explaining.md", "report.md", "more-texts.md")
+NEEDS_MODEL = (
+    "predicting.md",
+    "model-folder.md",
+    "explaining.md",
+    "report.md",
+    "more-texts.md",
+    "serving.md",
+)
 
 
 def read(page: str) -> str:

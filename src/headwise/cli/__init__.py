@@ -26,6 +26,7 @@ COMMANDS = {
     "evaluate": "Score a model on a file with the true answers.",
     "predict": "Label the texts of a file, of any size.",
     "explain": "Show which words made a model say what it says.",
+    "serve": "Answer over HTTP what a model says of texts.",
     "report": "Write all there is to say of a model on one page for a browser.",
     "distill": "Train a small model on labels and on what a teacher says.",
     "pretrain": "Make a base for models from texts without labels.",

@@ -1,0 +1,1 @@
+"""A model that answers over HTTP: `headwise serve`. Needs the extra `serve`."""

@@ -1,0 +1,164 @@
+"""A model in memory that answers requests: records in, what `predict` and `explain` say of them out.
+
+Records are read as the lines of a jsonl file are (bags: as the rows of a csv file), so that a request may
+hold whatever such a file may, and what is wrong with one is told in the same words. Nothing here knows of
+HTTP.
+"""
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from headwise.data.errors import DataError
+from headwise.data.rows import Row
+from headwise.errors import HeadwiseError
+from headwise.report.explanation import Explanation
+from headwise.store import read_info
+from headwise.tasks import find_task
+from headwise.verbs.listener import NOBODY
+from headwise.verbs.models import open_model, rows_for
+
+_NAME = "the request"  # in messages, where a file's name would stand
+
+
+class RequestError(HeadwiseError):
+    """A request that cannot be answered.
+
+    Codes: HW903 it is not what was expected, HW904 it is too large.
+    """
+
+    code = "HW903"
+
+
+class Answering:
+    """A model that answers one request at a time, whichever threads they come from.
+
+    Args:
+        folder: The model's folder.
+        unsure: See `headwise.verbs.predict.predict_file`.
+        pipeline: See `headwise.verbs.models.open_model`.
+        batch_tokens: Words that the model reads at once.
+        device: See `headwise.verbs.models.open_model`.
+        reading: How records are read, where that is not to be guessed: the names of their fields.
+
+    Attributes:
+        model: The model.
+        info: What its folder says of it.
+        kind: What it reads.
+
+    Raises:
+        HeadwiseError: The model cannot be used, or gives no predictions.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        unsure: str | None = None,
+        pipeline: str | None = None,
+        batch_tokens: int = 16_384,
+        device: str = "auto",
+        reading: Mapping[str, Any] | None = None,
+    ):
+        self.folder, self.batch_tokens, self.reading = Path(folder), batch_tokens, dict(reading or {})
+        self.model = open_model(folder, device, pipeline)
+        self.info = read_info(self.folder)
+        self.task = find_task(self.model.config.task)
+        predictor = self.task.predictor
+        if predictor is None:
+            raise self.task.refuse_prediction()
+        self._predictor = predictor
+        self.kind = self.task.kind_for(self.model.config)
+        self.least = None if unsure is None else self.task.least_sure(unsure, self.info["metrics"])
+        self._one = Lock()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a client may want to know: name, task, what it reads, its labels if it has any."""
+        labels = getattr(self.model, "labels", None)
+        named = {} if labels is None else {"labels": list(labels)}
+        return {
+            "model": self.folder.name,
+            "task": self.model.config.task,
+            "reads": self.kind.nouns.many,
+            **named,
+        }
+
+    def records(
+        self, texts: Sequence[str] = (), pairs: Sequence[Sequence[str]] = ()
+    ) -> list[dict[str, Any]]:
+        """Texts, or pairs of them, as records of this model.
+
+        Raises:
+            RequestError: HW903, it reads something else.
+        """
+        if (texts and self.kind.sides != 1) or (pairs and self.kind.sides != 2):
+            given = "texts" if texts else "pairs"
+            wanted = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
+            raise RequestError(
+                f"{_NAME}: {given}, but this model reads {self.kind.nouns.many}; give {wanted}"
+            )
+        text, *two = (self.reading.get(f"{name}_column") or name for name in ("text", "first", "second"))
+        return [{text: own} for own in texts] or [dict(zip(two, own, strict=True)) for own in pairs]
+
+    def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The objects that `headwise predict --format-out jsonl` writes of records, as JSON.
+
+        Raises:
+            HeadwiseError: The records cannot be read.
+        """
+        if not records:
+            return []
+        predictor = self._predictor(self.model, self.kind.nouns, self.batch_tokens, self.reading)
+        predictor.least = self.least
+        with self._one, self._read(records) as rows:
+            layout = predictor.layout("jsonl", rows)
+            found = predictor.predict([row.item for row in rows])
+            return [layout.record(row, own).rstrip("\n") for row, own in zip(rows, found, strict=True)]
+
+    def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Explanation]:
+        """Why the model says what it says of records; the number of the record is `Explanation.item`.
+
+        Raises:
+            HeadwiseError: The records cannot be read, or what the model says is not explained.
+        """
+        if not records:
+            return []
+        with self._one, self._read(records) as rows:
+            return self.task.explain(self.model, [row.item for row in rows])
+
+    @contextmanager
+    def _read(self, records: Sequence[Mapping[str, Any]]) -> Iterator[list[Row[Any]]]:
+        """The records as the model reads them."""
+        with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
+            form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
+            path = Path(folder) / f"request.{form}"
+            path.write_text(_table(records) if form == "csv" else _lines(records), encoding="utf-8")
+            try:
+                yield list(rows_for(self.task, self.model, self.folder, path, self.reading, NOBODY))
+            except DataError as error:
+                told = {"expected": error.expected, "advice": error.advice, "column": error.column}
+                raise DataError(error.code, error.found, path=_NAME, line=error.line, **told) from None
+
+
+def _lines(records: Sequence[Mapping[str, Any]]) -> str:
+    """A jsonl file."""
+    try:
+        return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
+    except ValueError:
+        raise RequestError(f"{_NAME}: a number that JSON does not have (NaN, Infinity)") from None
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> str:
+    """A csv file."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)))
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

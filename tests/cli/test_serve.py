@@ -1,0 +1,81 @@
+"""`headwise serve` as a process: its address, its end, what it refuses."""
+
+import json
+import re
+import signal
+import socket
+import sys
+from urllib.request import Request, urlopen
+
+import pytest
+
+
+def address_of(process) -> str:
+    """What it says on standard error."""
+    for line in process.stderr:
+        if found := re.search(rb"http://\S+", line):
+            return found.group().decode()
+    raise AssertionError("it has ended")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_it_answers_until_it_is_interrupted(spawn, model, host):
+    process = spawn("serve", model, "--host", host, "--port", "0")
+    address = address_of(process)
+    asked = Request(
+        f"{address}/predict", b'{"texts": ["w1 w2", "w3"]}', {"content-type": "application/json"}
+    )
+    with urlopen(asked, timeout=30) as answer:
+        assert len(json.load(answer)["predictions"]) == 2
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_who_lets_others_ask_is_warned(spawn, model):
+    process = spawn("serve", model, "--host", "0.0.0.0", "--port", "0")
+    address_of(process)
+    assert b"whoever reaches this address may ask" in process.stderr.readline()
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+def test_a_port_that_is_taken(run, model):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = run("serve", model, "--port", port)
+    assert (code, "[HW902]" in err) == (2, True)
+    assert f"port {port} of 127.0.0.1" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--port", "-1"), "--port -1; expected 0"),
+        (("--port", "65536"), "--port 65536; expected 0"),
+        (("--host", "no such host"), "HW902"),
+        (("--most-items", "0"), "--most-items 0"),
+        (("--most-bytes", "-5"), "--most-bytes -5"),
+        (("--batch-tokens", "0"), "--batch-tokens 0"),
+        (("--unsure", "lots"), "lots"),
+    ],
+)
+def test_values_that_cannot_be(run, model, arguments, said):
+    code, _, err = run("serve", model, *arguments)
+    assert code == 2
+    assert said in err
+
+
+def test_without_the_extra(run, model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    code, _, err = run("serve", model)
+    assert code == 2
+    assert "[HW901]" in err
+    assert "pip install 'headwise[serve]'" in " ".join(err.split())
+
+
+def test_no_model(run, tmp_path):
+    code, _, err = run("serve", tmp_path)
+    assert code == 2
+    assert "HW5" in err

@@ -1,0 +1,163 @@
+"""The application: what is asked, what is refused and how, the page."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwise import TextClassifier
+from headwise.serve.answering import Answering
+from headwise.serve.app import create_app, is_local
+
+LABELS = ["bad", "<b>good</b>"]
+TEXTS = [f"{word} {n}" for n in range(10) for word in ("poor plot", "great film", "awful", "lovely actor")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    small = {
+        "encoder": {"layers": 1, "width": 8, "heads": 2, "head_size": 4},
+        "words": {"vector_size": 8},
+        "base": {"name": "none"},
+    }
+    folder = tmp_path_factory.mktemp("served") / "my <model>"
+    TextClassifier(epochs=1, recipe=small).fit(TEXTS, LABELS * 20).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answering(folder):
+    return Answering(folder)
+
+
+@pytest.fixture(scope="module")
+def client(answering):
+    return TestClient(create_app(answering, most_items=5, most_bytes=1_000))
+
+
+def test_texts_are_answered_in_their_order(client):
+    found = client.post("/predict", json={"texts": ["great", "", "ein Größeres 😀\nof two lines"]}).json()
+    assert [own["text"] for own in found["predictions"]] == ["great", "", "ein Größeres 😀\nof two lines"]
+    for own in found["predictions"]:
+        assert own["probability"] == max(own["probabilities"].values())
+        assert sum(own["probabilities"].values()) == pytest.approx(1, abs=1e-5)
+    assert client.post("/predict", json={"texts": []}).json() == {"predictions": []}
+    assert client.post("/explain", json={"texts": []}).json() == {"explanations": []}
+
+
+def test_records_keep_their_fields(client):
+    record = {"id": 7, "text": "great film", "prediction": "mine", "deep": {"a": [1, None]}}
+    [own] = client.post("/predict", json={"records": [record]}).json()["predictions"]
+    assert {name: own[name] for name in record} == record
+    assert own["prediction_2"] in LABELS
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "code", "said"),
+    [
+        ({}, 422, "HW903", "nothing; expected one of texts, pairs, records"),
+        ({"texts": ["a"], "records": []}, 422, "HW903", "texts and records; expected one of"),
+        ({"text": "a"}, 422, "HW903", "text: Extra inputs are not permitted"),
+        ({"texts": "a"}, 422, "HW903", "texts: Input should be a valid list"),
+        ({"texts": ["a", 5]}, 422, "HW903", "texts.1: Input should be a valid string"),
+        ({"pairs": [["a", "b"]]}, 422, "HW903", "pairs, but this model reads texts; give texts"),
+        ({"texts": ["a"] * 6}, 413, "HW904", "6 texts; expected at most 5; ask in parts"),
+        ({"texts": ["a" * 1_000]}, 413, "HW904", "expected at most 1,000 bytes"),
+        ({"records": [{"text": "a"}, {"text": 5}]}, 422, "HW118", "the request:2: the field 'text' is 5"),
+        ({"records": [{"text": "a"}, {"other": "b"}]}, 422, "HW117", "the request:2: no field 'text'"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+def test_what_cannot_be_answered_is_told(client, path, asked, status, code, said):
+    answer = client.post(path, json=asked)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert said in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"texts": [', "JSON decode error"),
+        (b'{"texts": ["\xff"]}', "error parsing"),
+        (b'{"records": [{"text": "a", "n": NaN}]}', "a number that JSON does not have"),
+        (b"[" * 900, "JSON"),
+        (b"", "required"),
+    ],
+)
+def test_what_is_no_json(client, body, said):
+    answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["code"] == "HW903"
+    assert said in answer.json()["error"]
+
+
+def test_other_paths_and_methods(client):
+    assert client.get("/nowhere").json() == {"code": "HW903", "error": "Not Found"}
+    assert client.get("/predict").status_code == 405
+    assert set(client.get("/openapi.json").json()["paths"]) == {"/health", "/model", "/predict", "/explain"}
+    assert client.get("/docs").status_code == 404  # it would load scripts from elsewhere
+
+
+def test_the_unsure_are_marked(folder):
+    client = TestClient(create_app(Answering(folder, unsure="1")))
+    [own] = client.post("/predict", json={"texts": ["great"]}).json()["predictions"]
+    assert own["unsure"] is True
+
+
+def test_fields_of_other_names(folder):
+    client = TestClient(create_app(Answering(folder, reading={"text_column": "body"})))
+    assert client.post("/predict", json={"records": [{"text": "a", "body": "great"}]}).status_code == 200
+    [own] = client.post("/predict", json={"texts": ["great"]}).json()["predictions"]
+    assert own["body"] == "great"
+    answer = client.post("/predict", json={"records": [{"text": "a"}]})
+    assert answer.json()["code"] == "HW111"
+
+
+def test_requests_of_many_threads(client, answering):
+    texts = [f"{word} {n}" for n in range(8) for word in ("great", "awful", "film")]
+    alone = [json.loads(own) for text in texts for own in answering.predict([{"text": text}])]
+
+    def ask(text: str) -> dict:
+        return client.post("/predict", json={"texts": [text]}).json()["predictions"][0]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, texts)) == alone
+
+
+def test_the_page(client):
+    page = client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "<h1>my &lt;model&gt;</h1>" in page.text
+    assert page.text.count("<textarea") == 1
+    assert "<script" not in page.text
+    answered = client.post("/", data={"text": "</textarea><script>alert(1)</script> great\r\nfilm"}).text
+    assert "<script" not in answered
+    assert "&lt;/textarea&gt;&lt;script&gt;" in answered
+    assert "&lt;b&gt;good&lt;/b&gt;" in answered
+    assert 'class="hw-why"' in answered
+    assert "<b>" not in answered
+    assert client.post("/", data={"other": "a"}).status_code == 200
+    assert client.post("/", data={"text": "a" * 2_000}).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.0.0.5", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.4", False),
+        ("example.org", False),
+    ],
+)
+def test_only_this_machine_is_asked_for_by_its_names(answering, host, local):
+    assert is_local(host) == local
+    client = TestClient(create_app(answering, host=host))
+    for name in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "localhost"):
+        assert client.get("/health", headers={"host": name}).status_code == 200
+    for name in ("evil.example:8000", "localhost.evil.example"):
+        assert client.get("/health", headers={"host": name}).status_code == (400 if local else 200)
