@@ -98,6 +98,26 @@ def test_a_finished_base_is_not_made_again(texts, capsys):
     assert "HW811" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("how", [[], ["--overwrite"], ["--resume"]])
+def test_a_model_is_not_replaced_by_a_base(texts, capsys, how):
+    model = texts / "model"
+    model.mkdir()
+    for name in ("base.json", "README.md", "manifest.json"):  # a model that began with a base has its card
+        (model / name).write_text(name)
+    assert main(["pretrain", "texts.txt", "--output", "model", *SMALL, *how]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "[HW811] model holds manifest.json, which is no file of a base; give another --output" in said
+    assert {path.name: path.read_text() for path in model.iterdir()} == {
+        name: name for name in ("base.json", "README.md", "manifest.json")
+    }
+
+
+def test_what_a_killed_save_has_left_is_replaced(texts):
+    (texts / "base").mkdir()
+    (texts / "base" / "words.json").write_text("[")
+    assert main(["pretrain", "texts.txt", "--output", "base", *SMALL, "--epochs", "1"]) == 0
+
+
 def test_what_fails_leaves_nothing_behind(texts, capsys):
     (texts / "few.txt").write_text("a\n")
     assert main(["pretrain", "few.txt", "--output", "base", *SMALL]) == 2

@@ -18,7 +18,7 @@ from headwise.data.options import DEFAULT, ReadOptions
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.bases import Base, load_base, save_base
 from headwise.features.bases.base import Table
-from headwise.features.bases.folder import ABOUT
+from headwise.features.bases.folder import ABOUT, FILES
 from headwise.features.tokenize import get_tokenizer
 from headwise.pretrain.answers import ask, missing
 from headwise.pretrain.card import Notes, card
@@ -104,8 +104,7 @@ def pretrain_files(
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
     ended = resume and (output / ABOUT).exists()
-    if not ended:
-        _check_output(output, overwrite=overwrite)
+    _check_output(output, overwrite=overwrite or ended)
     asked = _identity([str(file) for file in files], config, word_list, options)
     if ended and (made := _finished(asked, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
@@ -360,14 +359,19 @@ def _finished(asked: Mapping[str, Any], output: Path, *, overwrite: bool) -> Mad
 
 
 def _check_output(output: Path, *, overwrite: bool) -> None:
-    if (output / ABOUT).exists():
-        if not overwrite:
-            raise PretrainError(
-                f"{output} holds a base; add --overwrite to replace it, or give another --output",
-                code="HW811",
-            )
-    elif output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise PretrainError(f"{output} is not empty and holds no base; give another --output", code="HW811")
+    if not output.exists():
+        return
+    if not output.is_dir():
+        raise PretrainError(f"{output} is no folder; give another --output", code="HW811")
+    there = {path.name for path in output.iterdir()}
+    if foreign := sorted(there - set(FILES)):  # a model that began with a base has a base.json too
+        raise PretrainError(
+            f"{output} holds {foreign[0]}, which is no file of a base; give another --output", code="HW811"
+        )
+    if ABOUT in there and not overwrite:
+        raise PretrainError(
+            f"{output} holds a base; add --overwrite to replace it, or give another --output", code="HW811"
+        )
 
 
 def _settings(config: PretrainConfig) -> dict[str, Any]:

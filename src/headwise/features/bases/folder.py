@@ -26,6 +26,7 @@ from headwise.features.bases.errors import BaseError
 FORMAT = "headwise-base-1"
 DEFAULT = "english"
 ABOUT, WORDS, TENSORS, CARD = "base.json", "words.json", "base.safetensors", "README.md"
+FILES = (ABOUT, WORDS, TENSORS, CARD)
 _LARGEST = {ABOUT: 1 << 20, WORDS: 1 << 26, TENSORS: 1 << 30}
 
 
