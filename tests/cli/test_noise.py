@@ -51,6 +51,21 @@ def test_two_labels_of_one_text_are_told_whatever_the_model_thinks(run, tmp_path
     assert {203: 204, 204: 203}.items() & twins.items()
 
 
+def test_where_labels_are_thrown_by_a_coin_none_is_called_wrong(run, tmp_path):
+    chance = random.Random(1)
+    rows = [
+        [f"{' '.join(chance.choices(WORDS[0] + WORDS[1], k=5))} n{n}", chance.choice("ab")]
+        for n in range(150)
+    ]
+    rows.append([rows[0][0].upper(), {"a": "b", "b": "a"}[rows[0][1]]])
+    with (tmp_path / "coin.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["text", "label"], *rows])
+    code, out, err = run("noise", "coin.csv", "--json", "--base", "none")
+    assert code == 0
+    assert "no better than how common the labels are" in " ".join(err.split())
+    assert len({json.loads(line)["line"] for line in out.splitlines()} - {2, 152}) == 0
+
+
 def test_suspects_are_not_trained_on(run, tmp_path):
     write(tmp_path / "data.csv")
     assert run("noise", "data.csv", "--output", "suspects.csv", "--base", "none")[0] == 0

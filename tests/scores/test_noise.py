@@ -1,8 +1,9 @@
 """Confident learning on made probabilities."""
 
 import numpy as np
+import pytest
 
-from headwise.scores.noise import suspects
+from headwise.scores.noise import suspects, tells_labels
 
 
 def test_what_counts_as_another_label_is_a_suspect():
@@ -33,3 +34,16 @@ def test_the_likeliest_come_first_and_labels_without_texts_do_no_harm():
     found, margins = suspects(chances, given)
     assert set(found.tolist()) == set(range(30))
     assert (np.diff(margins) >= 0).all()
+
+
+@pytest.mark.parametrize("labels", [2, 5])
+def test_whether_probabilities_tell_labels(labels):
+    chance = np.random.default_rng(0)
+    targets = chance.integers(0, labels, 400)
+    even = np.full((400, labels), 1 / labels)
+    known = np.where(np.eye(labels)[targets] > 0, 0.6, 0.4 / (labels - 1))
+    wild = chance.dirichlet(np.ones(labels), 400)  # sure, and wrong as often as not
+    assert tells_labels(known, targets)
+    assert not tells_labels(even, targets)
+    assert not tells_labels(wild, targets)
+    assert not tells_labels(np.eye(labels)[(targets + 1) % labels], targets)

@@ -32,3 +32,17 @@ def suspects(
     margins = given[wrong] - others[wrong].max(axis=1)
     order = np.argsort(margins, kind="stable")[: (margins <= 0).sum()]
     return wrong[order], margins[order]
+
+
+def tells_labels(probabilities: NDArray[np.floating], targets: NDArray[np.int64]) -> bool:
+    """Whether such probabilities tell labels better than how common each is: whether the mean of what they
+    gain in log likelihood is more than two of its standard errors.
+
+    Args:
+        probabilities: By models that were trained without the item, `[items, labels]`.
+        targets: The given label numbers, `[items]`.
+    """
+    shares = np.bincount(targets, minlength=probabilities.shape[1]) / len(targets)
+    given = probabilities[np.arange(len(targets)), targets].astype(np.float64)
+    gains = np.log(np.maximum(given, 1e-12)) - np.log(shares[targets])
+    return bool(gains.mean() > 2 * gains.std() / len(targets) ** 0.5)

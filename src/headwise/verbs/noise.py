@@ -13,7 +13,7 @@ from headwise.data.labels import targets_of
 from headwise.data.near import near_texts, words_of
 from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
-from headwise.scores.noise import suspects
+from headwise.scores.noise import suspects, tells_labels
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors, read_labelled, read_tagged_file
 from headwise.verbs.suspect import Suspect
@@ -52,6 +52,12 @@ def noise_file(
         listener.note(said)
     twins = _twins(texts, labels)
     doubtful = suspects(chances, targets)[0].tolist()
+    if not tells_labels(chances, targets):
+        doubtful = []
+        listener.warn(
+            "a linear model tells the labels of texts that it was not trained on no better than how common "
+            "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
+        )
     given = chances[np.arange(len(texts)), targets]
     # Of two labels of one text at least one is wrong, whatever the model thinks.
     pairs = ((number, other) for number, other in twins.items() if not {number, other} & {*doubtful})
