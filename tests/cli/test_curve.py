@@ -20,6 +20,21 @@ def write(path, texts=120, noise=0.2):
     path.write_text("\n".join(lines) + "\n")
 
 
+def test_errors_that_follow_no_power_law_are_warned_of(run, tmp_path):
+    chance = random.Random(3)
+    label = {f"w{n}": "ab"[n % 2] for n in range(60)}
+    lines = [
+        f"{word} n{number},{label[word]}" for number in range(240) if (word := chance.choice([*label]))
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines]) + "\n")
+    code, out, err = run("curve", "data.csv", "--base", "none", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["off"] < 0
+    assert "% less than a power law" in " ".join(err.split())
+    assert found["now"]["score"] >= np.mean(found["scores"], axis=0)[-1]
+
+
 def _numbers(path):
     chance = random.Random(1)
     lines = ["text,label"]

@@ -53,3 +53,22 @@ def test_where_nothing_is_learnt_no_gain_is_promised():
     for seed in range(5):
         law = fit_power_law(SIZES, errors(0.5, 0.0, 0.5, noise=0.02, seed=seed), 1000)
         assert law.gain(1000)[1] == 0
+
+
+def test_errors_that_fall_faster_than_any_power_are_told():
+    """Texts of words that each decide by themselves: what is not known yet falls exponentially."""
+    noise = 0.01 * np.random.default_rng(0).standard_normal((5, len(SIZES)))
+    law = fit_power_law(SIZES, 0.5 * np.exp(-SIZES / 400) + noise, 1000)
+    assert law.off < -0.06
+    assert law.error(1000)[0] < 0.5 * np.exp(-800 / 400)  # no more than what was measured with fewer
+    _, low, high = law.gain(1000)
+    assert low < 0.5 * (np.exp(-1000 / 400) - np.exp(-2000 / 400)) < high
+
+
+def test_of_errors_by_a_power_law_that_is_hardly_ever_said():
+    chance, told = np.random.default_rng(2), 0
+    for case in range(200):
+        level, share, speed = chance.uniform(0.05, 0.5), chance.uniform(0.2, 1), chance.uniform(0.15, 0.9)
+        law = fit_power_law(SIZES, errors(level, share, speed, noise=0.01, seed=case), 1000)
+        told += law.off != 0
+    assert told <= 6

@@ -97,6 +97,7 @@ class Curve:
             "sizes": self.sizes.tolist(),
             "scores": self.scores.tolist(),
             "now": {"score": now, "interval": [low, high]},
+            "off": self.law.off,
             "forecasts": self.forecasts,
         }
 
@@ -183,6 +184,12 @@ def curve_file(
     scores = np.array([[measured.found[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
     sheet = own.tally_sheet(parts, build_recipe({"model": {"task": name}}).model)
     law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
+    if law.off:
+        listener.warn(
+            f"the errors of the models of most {many} are {100 * abs(np.expm1(law.off)):.0f} % "
+            f"{'less' if law.off < 0 else 'more'} than a power law through all of them says: they follow "
+            "none, and what is said of more may be far off"
+        )
     steps = tuple(more) or tuple(dict.fromkeys(_round(count * share) for share in (0.25, 0.5, 1)))
     return Curve(data.path, count, "whole" if whole else "linear", sheet, sizes, scores, law, steps)
 
