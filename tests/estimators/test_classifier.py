@@ -191,6 +191,23 @@ def test_recipe_file(tmp_path):
     assert classifier.recipe_["encoder"]["name"] == "bilstm"
 
 
+def test_the_seeds_of_a_recipe_are_those_of_the_run():
+    small = {**BASED, "split": {"seed": 9, "test": 0.5}}
+    small["train"] = {**small.get("train", {}), "seed": 5}
+    made = tiny(recipe=small, epochs=1).fit(X, Y).recipe_
+    assert (made["train"]["seed"], made["split"]["seed"]) == (5, 9)
+    assert made["split"]["test"] == 0.0  # there is no test part
+    made = tiny(recipe=small, epochs=1, random_state=3).fit(X, Y).recipe_
+    assert (made["train"]["seed"], made["split"]["seed"]) == (3, 3)
+
+
+def test_a_recipe_of_another_task_is_refused():
+    with pytest.raises(HeadwiseError, match=r"for the task 'regress'; a TextClassifier is for 'classify'"):
+        tiny(recipe={"model": {"task": "regress"}}).fit(X, Y)
+    with pytest.raises(HeadwiseError, match="train"):
+        tiny(recipe={"train": 5}).fit(X, Y)
+
+
 def test_not_fitted(tmp_path):
     with pytest.raises(NotFittedError):
         tiny().predict(X)

@@ -148,6 +148,16 @@ def test_saved_is_loaded(row, fitted, tmp_path):
         assert "expected_calibration_error_after" in loaded._info["metrics"]["calibration"]
 
 
+def test_what_was_loaded_is_trained_again_as_it_was(row, fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    again = clone(row.kind.load(tmp_path / "model")).fit(row.X, row.y)
+    assert again.recipe_ == fitted.recipe_
+    for method in row.methods:
+        answers = (row.y,) if method == "score" else ()
+        found, wanted = (getattr(own, method)(row.X, *answers) for own in (again, fitted))
+        assert (found == wanted) if answers else plain(found) == plain(wanted)
+
+
 def test_one_text_is_no_list_of_texts(row, fitted):
     with pytest.raises(TypeError, match="X is one text"):
         fitted.predict("a text")

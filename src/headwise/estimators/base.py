@@ -20,6 +20,7 @@ from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
 from headwise.report.explanation import Explanation
+from headwise.report.sheet import section
 from headwise.store import load_model, read_info, save_model
 from headwise.store.shown import model_html
 from headwise.tasks import find_task
@@ -50,7 +51,8 @@ class TextEstimator(BaseEstimator):
         epochs: Most passes over the training data.
         recipe: Further settings: the sections of a TOML recipe as a dictionary, or the file. The arguments
             beside it go before what it says.
-        random_state: Seed of the split, the first weights and all else that is random; None draws one.
+        random_state: Seed of the split, the first weights and all else that is random; None draws one. For
+            0 stand the seeds of the recipe, where it names them.
 
     Attributes:
         model_: The fitted model.
@@ -87,7 +89,8 @@ class TextEstimator(BaseEstimator):
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
-        """A fitted estimator from a model folder, also from one that `headwise train` wrote.
+        """A fitted estimator from a model folder, also from one that `headwise train` wrote. Its parameters
+        are the settings that the model was trained with: fitted again, it is trained as that was.
 
         Raises:
             StoreError: It is not a sound model folder.
@@ -99,7 +102,10 @@ class TextEstimator(BaseEstimator):
                 f"{fspath(folder)}: a model of the task {task!r}; {cls.__name__} loads those of the task "
                 f"{cls.TASK!r}"
             )
-        loaded = cls()
+        recipe = dict(section(info["training"], "recipe"))
+        if (base := section(recipe, "base")) and not base.get("name"):  # what is not named is looked for
+            recipe["base"] = {**base, "name": "none"}
+        loaded = cls(recipe=recipe or None, random_state=section(recipe, "train").get("seed", 0))
         loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
         return loaded
 
@@ -179,8 +185,15 @@ class TextEstimator(BaseEstimator):
             recipe = read_recipe(Path(recipe))
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
-        own: dict[str, Any] = {"split": {"seed": seed}, "train": {"seed": seed}}
-        own["model"] = {"task": self.TASK}
+        own: dict[str, Any] = {"split": {"test": 0.0}, "train": {}, "model": {"task": self.TASK}}
+        said = {name: part for name, part in recipe.items() if isinstance(part, Mapping)}
+        for section in ("split", "train"):
+            if seed or "seed" not in said.get(section, {}):
+                own[section]["seed"] = seed
+        if (task := said.get("model", {}).get("task", self.TASK)) != self.TASK:
+            raise ConfigError(
+                f"the recipe is for the task {task!r}; a {type(self).__name__} is for {self.TASK!r}"
+            )
         if self.epochs is not None:
             whole = isinstance(self.epochs, Integral)
             own["train"]["epochs"] = int(self.epochs) if whole else self.epochs
