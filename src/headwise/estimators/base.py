@@ -186,11 +186,10 @@ class TextEstimator(BaseEstimator):
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
         own: dict[str, Any] = {"split": {"test": 0.0}, "train": {}, "model": {"task": self.TASK}}
-        said = {name: part for name, part in recipe.items() if isinstance(part, Mapping)}
-        for section in ("split", "train"):
-            if seed or "seed" not in said.get(section, {}):
-                own[section]["seed"] = seed
-        if (task := said.get("model", {}).get("task", self.TASK)) != self.TASK:
+        for name in ("split", "train"):
+            if seed or "seed" not in section(recipe, name):
+                own[name]["seed"] = seed
+        if (task := section(recipe, "model").get("task", self.TASK)) != self.TASK:
             raise ConfigError(
                 f"the recipe is for the task {task!r}; a {type(self).__name__} is for {self.TASK!r}"
             )
