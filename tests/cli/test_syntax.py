@@ -103,6 +103,21 @@ def test_texts_without_parses_are_an_error_that_says_what_to_do(files, run):
         assert advice in " ".join(err.split())
 
 
+def test_no_output_is_left_of_a_prediction_without_parses(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    (files / "before.csv").write_text("something\n")
+    for name, options in (("new.csv", ()), ("new.jsonl.gz", ()), ("before.csv", ("--overwrite",))):
+        code, _, err = run("predict", "reviews.model", "reviews.csv", "-o", name, *options)
+        assert code == 2
+        assert "HW235" in err
+    assert not list(files.glob("new.*"))
+    assert (files / "before.csv").read_text() == "something\n"
+    code, _, err = run(
+        "predict", "reviews.model", "reviews.csv", "-o", "new.csv", "--heads", "reviews.heads"
+    )
+    assert code == 0, err
+
+
 def test_on_request_the_distance_between_words_takes_their_place(files, run):
     code, _, err = run("train", "reviews.csv", *SETTINGS, "--encoder.tree-fallback", "word")
     assert code == 0, err
