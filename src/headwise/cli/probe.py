@@ -48,8 +48,7 @@ def probe(
         raise ConfigError(f"--most {most}; expected 1 or more")
     check_picture(svg)
     # With these comes torch.
-    from headwise.config import from_dict
-    from headwise.data.kinds import KINDS
+    from headwise.data.kinds import KINDS, options_for
     from headwise.features.pretrained.hub import load
     from headwise.features.pretrained.source import Pretrained
     from headwise.models.language_model import LanguageModel
@@ -63,7 +62,7 @@ def probe(
     encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load(model)
     if isinstance(encoder, Pretrained | LanguageModel | MaskedModel):  # any texts will do
         kind = KINDS["classify"]
-        rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
+        rows = kind.rows(str(texts), options_for("classify", given(read)))
         Terminal().notes(rows.notes)
         if heads is not None:
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")

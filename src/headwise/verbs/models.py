@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
-from headwise.data.kinds import KINDS, infer_task
+from headwise.data.kinds import KINDS, infer_task, options_for
 from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed, parsed_rows
 from headwise.data.rows import Rows
@@ -82,7 +81,7 @@ def rows_for(
     kind = task.kind_for(model.config)
     path = file_name(file)
     given, told = as_trained(kind, read_info(folder), path, reading or {}, answers=False)
-    rows = task.rows(model, path, lambda: from_dict(kind.options, given), given)
+    rows = task.rows(model, path, lambda: options_for(task.name, given), given)
     listener.notes((*rows.notes, *told))
     if heads is None:
         return rows
@@ -118,7 +117,7 @@ def read_answers(
         raise kind.refuse_parses()
     path = file_name(file)
     given, told = as_trained(kind, read_info(folder), path, reading or {})
-    options = task.options(model, from_dict(kind.options, given))
+    options = task.options(model, options_for(task.name, given))
     try:
         data = kind.read(path, options, like=task.likeness(model))
     except DataError as error:
@@ -150,7 +149,7 @@ def read_labelled(
     task, why = infer_task(file, given)
     if KINDS[task] is not kind:
         raise ConfigError(f"{file}: a file for the task {task} ({why}); expected texts with one label each")
-    data = kind.read(file, from_dict(kind.options, given))
+    data = kind.read(file, options_for(task, given))
     listener.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:
@@ -170,7 +169,7 @@ def read_tagged_file(
     if KINDS[task] is not kind:
         return None
     listener.note(f"a file of tagged sentences ({why})")
-    data = kind.read(file, from_dict(kind.options, given))
+    data = kind.read(file, options_for(task, given))
     listener.notes(data.notes)
     if len(data.items) < least or len(data.labels) < 2:
         raise ConfigError(
