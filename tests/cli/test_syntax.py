@@ -73,6 +73,29 @@ def test_explain_and_probe_take_heads(files, run):
         assert found[0][1] == found[1][1]
 
 
+@pytest.mark.parametrize("command", [("heads", "reviews.csv"), ("report", "--data", "reviews.csv")])
+def test_heads_and_report_take_heads(files, run, command):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    verb, *data = command
+    code, _, err = run(verb, "reviews.model", *data)
+    assert code == 2
+    assert "--heads" in " ".join(err.split())
+    code, _, err = run(verb, "reviews.model", *data, "--heads", "reviews.conllu")
+    assert code == 0, err
+    if verb == "report":
+        assert "<h2>Heads" in (files / "report.html").read_text()
+    else:  # as it was called before
+        assert run(verb, "reviews.model", *data, "--syntax", "reviews.conllu")[0] == 0
+
+
+def test_parses_of_a_report_need_their_texts(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS, "--report", "first.html")
+    assert (files / "first.html").exists()
+    code, _, err = run("report", "reviews.model", "--heads", "reviews.heads")
+    assert code == 2
+    assert "--data" in err
+
+
 def test_suggest_takes_heads(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     with open(files / "reviews.csv", newline="") as file:
