@@ -46,6 +46,13 @@ def test_an_encoder_without_priors(run):
     assert "no head of this encoder has a prior" in out
 
 
+def test_an_encoder_that_goes_by_trees(run):
+    arguments = ("--encoder", "ms-san", "--encoder.width", "12", "--explain", *SMALL)
+    code, out, err = run("bench", *arguments)
+    assert code == 0, err
+    assert "tree distance 1" in " ".join(out.split())
+
+
 def test_json_of_a_model(run, model):
     code, out, err = run("bench", model, "--json", *SMALL)
     assert (code, err) == (0, "")

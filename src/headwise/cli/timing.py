@@ -52,7 +52,7 @@ def time_encoder(
     console.print(_speed_table(speeds))
     if explain:
         for speed in speeds:
-            x = random_batch(width, speed.length, speed.texts)
+            x, _ = random_batch(module, width, speed.length, speed.texts)
             layers = time_layers(module, x, speed.anatomy, rounds)
             _tell_layers(layers, speed)
     note(f"{name}, {torch.get_num_threads()} threads, {which_clock()[0]}, medians over {rounds} rounds")
