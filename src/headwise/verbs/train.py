@@ -296,8 +296,9 @@ def finished_run(
     )
 
 
-def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
-    """What is there is not lost by mistake, and a run does not fail at its end because of it.
+def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -> str:
+    """What is there is not lost by mistake, and a run does not fail at its end because of it. `resume` is
+    None for what cannot go on with a run.
 
     Returns:
         What is there: the state of a "run", a "model", or "nothing".
@@ -308,9 +309,10 @@ def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
     begun = (output / RUN / STATE).exists()
     found = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
     if not resume and not overwrite and (begun or is_ours(output)):
-        what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
+        what = "an interrupted run" if begun else "a model"
+        advice = "--resume to go on with it, " if begun and resume is not None else ""
         raise ConfigError(
-            f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
+            f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
         )
     # safetensors writes to a hidden temporary file first, which a kill leaves behind.
     others = [
@@ -321,6 +323,6 @@ def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
     if others:
         raise ConfigError(
             f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
-            "give another --output"
+            "name another folder"
         )
     return found
