@@ -75,9 +75,7 @@ def priors(
 
     forms = {".html": gallery_html, ".svg": gallery_svg}
     if draw is not None:
-        if draw.suffix.lower() not in forms:
-            raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
-        check_picture(draw)
+        check_picture(draw, *forms)
         write_whole(draw, forms[draw.suffix.lower()]())
         note(f"the gallery is in {draw}")
         return

@@ -46,7 +46,7 @@ def probe(
     """
     if most < 1:
         raise ConfigError(f"--most {most}; expected 1 or more")
-    check_picture(svg)
+    check_picture(svg, ".svg")
     # With these comes torch.
     from headwise.data.kinds import KINDS, options_for
     from headwise.features.pretrained.hub import load
