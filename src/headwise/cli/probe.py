@@ -6,7 +6,7 @@
 from itertools import islice
 from pathlib import Path
 
-from headwise.cli.arguments import Switch, Whole
+from headwise.cli.arguments import FileArgument, Switch, Whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture, write_whole
@@ -17,7 +17,7 @@ from headwise.errors import ConfigError
 
 def probe(
     model: str,
-    texts: Path,
+    texts: FileArgument,
     /,
     *,
     most: Whole = 200,
@@ -35,7 +35,7 @@ def probe(
     Args:
         model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
             pretrained).
-        texts: A file of texts, of pairs or of sentences, whatever the model reads.
+        texts: A file of texts, of pairs or of sentences, whatever the model reads; "-" is standard input.
         most: Texts that are read, from the first on.
         svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
         heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.

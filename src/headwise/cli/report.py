@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Switch
+from headwise.cli.arguments import FileOrNone, Switch
 from headwise.cli.console import note
 from headwise.cli.flags import given
 from headwise.cli.pictures import write_whole
@@ -22,7 +22,7 @@ def report(
     model: Path,
     /,
     *,
-    data: Path | None = None,
+    data: FileOrNone = None,
     output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
     heads: Path | None = None,
@@ -40,7 +40,7 @@ def report(
     Args:
         model: Folder of the model.
         data: Texts with the true answers. Without it the scores are those of the training, and there are
-            no errors, probabilities and words.
+            no errors, probabilities and words. "-" is standard input.
         output: The page.
         overwrite: Replace a page that exists.
         heads: Dependency syntax of these texts, for a model that goes by it, as headwise predict takes it.

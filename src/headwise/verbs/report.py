@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from headwise.data.compression import STANDARD_INPUT
 from headwise.data.near import near_texts, words_of
 from headwise.data.overlap import remembered
 from headwise.data.pair import Pair
@@ -135,7 +136,7 @@ def report_model(
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
-            f"{len(judged.data.items):,} {judged.part}{many} of {Path(judged.data.path).name}",
+            f"{len(judged.data.items):,} {judged.part}{many} of {_called(judged.data.path)}",
         )
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
@@ -168,6 +169,10 @@ def report_model(
             **own,
         )
     )
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
 def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, Any]:
