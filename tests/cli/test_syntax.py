@@ -96,6 +96,20 @@ def test_parses_of_a_report_need_their_texts(files, run):
     assert "--data" in err
 
 
+def test_parses_that_nobody_reads_are_told(files, run):
+    tree = SETTINGS.index("--encoder.feedforward")
+    other = [{"ms-san": "transformer"}.get(own, own) for own in (*SETTINGS[:tree], *SETTINGS[tree + 2 :])]
+    said = "goes by the dependency tree"
+    code, _, err = run("train", "reviews.csv", "--heads", "reviews.heads", *other)
+    assert code == 0, err
+    assert f"--heads: not used, as no head of transformer {said}" in err
+    for verb in ("predict", "evaluate", "explain"):
+        code, _, err = run(verb, "reviews.model", "reviews.csv", "--heads", "reviews.heads")
+        assert code == 0, err
+        assert f"--heads reviews.heads: not used, as no head of the model {said}" in err
+    assert said not in run("predict", "reviews.model", "reviews.csv")[2]
+
+
 def test_suggest_takes_heads(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     with open(files / "reviews.csv", newline="") as file:

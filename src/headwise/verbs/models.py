@@ -82,7 +82,7 @@ def rows_for(
     path = file_name(file)
     given, told = as_trained(kind, read_info(folder), path, reading or {}, answers=False)
     rows = task.rows(model, path, lambda: options_for(task.name, given), given)
-    listener.notes((*rows.notes, *told))
+    listener.notes((*rows.notes, *told, *_of_parses(model, heads)))
     if heads is None:
         return rows
     return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))
@@ -126,9 +126,16 @@ def read_answers(
         raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
-    listener.notes((*data.notes, *told))
+    listener.notes((*data.notes, *told, *_of_parses(model, heads)))
     task.check_answers(model, data, str(folder))
     return data
+
+
+def _of_parses(model: Any, heads: Path | str | None) -> list[str]:
+    """What there is to say of parses that a model is given."""
+    if heads is None or getattr(getattr(model, "features", None), "trees", "none") != "none":
+        return []
+    return [f"--heads {heads}: not used, as no head of the model goes by the dependency tree"]
 
 
 def read_labelled(

@@ -13,12 +13,14 @@ from headwise.data.files import file_name
 from headwise.data.options import WeightOptions
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
+from headwise.encoders.trees import needs_trees
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
 from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
+from headwise.models.model_config import encoder_name
 from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.store import read_info
 from headwise.store.layout import MANIFEST, RUN
@@ -139,6 +141,9 @@ def train_files(
         _tell_ignored(asked, parts, lesson, listener)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
+        if parses != NO_PARSES and not needs_trees(recipe.model.encoder):
+            own = encoder_name(recipe.model.encoder)
+            listener.note(f"--heads: not used, as no head of {own} goes by the dependency tree")
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
         if done == "model" and resume:
