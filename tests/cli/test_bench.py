@@ -33,6 +33,9 @@ def test_explain(run):
     )
     assert code == 0
     assert "blocks.0.attention" in out
+    heads = [line.split()[0] for line in out.splitlines() if " window" in line]
+    numbers = {int(number) for own in heads for number in own.rstrip(",").split("-")}
+    assert (min(numbers), max(numbers)) == (1, 10)  # as other commands count them
     assert out.count("all but these layers: ") == 2  # lengths
     assert "ms, floor " in out
     assert "sees itself alone" in " ".join(out.split())
@@ -63,6 +66,7 @@ def test_json_of_a_model(run, model):
     assert speed["forward"] > 0
     assert speed["anatomy"]["products"][0]["rows"] == 26
     assert speed["anatomy"]["paths"][0]["layer"] == "blocks.0.attention"
+    assert speed["anatomy"]["paths"][0]["heads"][0] == 1
 
 
 @pytest.mark.parametrize(
