@@ -266,3 +266,13 @@ def test_differences_are_told_setting_by_setting():
     assert differences(saved, {"train": {"seed": 0, "epochs": 4}, "files": ("a",)}) == ""
     now = {"train": {"epochs": 5, "seed": 0}, "files": ["a"], "read": {"key": "x"}}
     assert differences(saved, now) == "read.key was None and is now 'x'; train.epochs was 4 and is now 5"
+
+
+def test_of_many_differences_task_and_data_come_first():
+    settings = {f"a{number}": number for number in range(9)}
+    saved = {"a": settings, "texts": {"train": "f" * 64}, "model": {"task": "tag"}}
+    told = differences(saved, {"texts": {"train": "0" * 64}, "model": {"task": "pair"}})
+    first, second, *others = told.split("; ")
+    assert first == "model.task was 'tag' and is now 'pair'"
+    assert second == "texts.train was 'ffffffff...' and is now '00000000...'"
+    assert (len(others), others[-1]) == (5, "and 5 more")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from headwise.errors import ConfigError
 C = TypeVar("C")
 
 _LARGEST = sys.float_info.max
+_TOLD = 6  # differences
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 
 _hints = cache(get_type_hints)
@@ -149,13 +152,19 @@ def _name(kind: Any) -> str:
 
 
 def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """What is not as it was, for a message; empty where all is."""
+    """What is not as it was, for a message: the task first, then the data, and of all else, most of which
+    may follow from these, only some; empty where all is."""
     before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
-    return "; ".join(
-        f"{key} was {before.get(key)!r} and is now {now.get(key)!r}"
-        for key in sorted(before.keys() | now.keys())
-        if before.get(key) != now.get(key)
-    )
+    found = [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+    found.sort(key=lambda key: (key.rpartition(".")[2] != "task", not key.startswith("texts"), key))
+    told = [f"{key} was {_brief(before.get(key))} and is now {_brief(now.get(key))}" for key in found]
+    more = len(told) - _TOLD
+    return "; ".join(told[:_TOLD] + ([f"and {more} more"] if more > 0 else []))
+
+
+def _brief(value: Any) -> str:
+    """A value for a message; of a fingerprint, its beginning."""
+    return repr(f"{value[:8]}..." if isinstance(value, str) and _FINGERPRINT.fullmatch(value) else value)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.config import from_dict, unknown
-from headwise.data.kinds import DEFAULT_TASK
+from headwise.data.kinds import DEFAULT_TASK, options_for
 from headwise.data.parts import Parts
 from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
@@ -70,7 +70,7 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
     model = ModelConfig.from_json({**parts, **merged["model"]}, sections=own)
     check_limits(model.to_json(own))
     return Recipe(
-        data=from_dict(task.kind.options, merged["data"], "data"),
+        data=options_for(name, merged["data"], "data"),
         split=from_dict(SplitConfig, merged["split"], "split"),
         vectors=from_dict(VectorsConfig, merged["vectors"], "vectors"),
         model=model,

@@ -5,24 +5,31 @@ import torch
 
 from headwise.bench.encoder import (
     Product,
+    balanced_heads,
     dissect,
     interleaved,
     measure,
     mode,
     products_alone,
+    random_batch,
     spread_lengths,
     which_clock,
 )
 from headwise.encoders import (
+    MSSAN,
     BiLSTM,
     BiLSTMConfig,
+    MSSANConfig,
     MSTransformer,
     MSTransformerConfig,
     StarTransformer,
     StarTransformerConfig,
     Transformer,
     TransformerConfig,
+    TreeLSTM,
+    TreeLSTMConfig,
 )
+from headwise.features.brackets import bracket_heads
 from headwise.ragged import Ragged
 
 SIZES = {"width": 8, "layers": 2, "heads": 2, "head_size": 5}
@@ -79,6 +86,30 @@ def test_measure():
     assert encoder.training
     assert all(parameter.grad is None for parameter in encoder.parameters())
     assert measure(BiLSTM(BiLSTMConfig(width=8)), 8, length=4, texts=1, rounds=1).floor_forward is None
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        MSSAN(MSSANConfig(width=8, heads=6, head_size=2, feedforward=8)),
+        TreeLSTM(TreeLSTMConfig(width=8)),
+        TreeLSTM(TreeLSTMConfig(width=8, trees="constituency")),
+    ],
+)
+def test_encoders_that_need_trees_get_some(encoder):
+    speed = measure(encoder, 8, length=20, texts=3, rounds=1)
+    assert min(speed.forward, speed.training) > 0
+    _, heads = random_batch(encoder, 8, 20, 3)
+    assert heads is not None
+    assert [len(own) for own in heads] == spread_lengths(20, 3)
+    chain = MSSAN(MSSANConfig(width=8, heads=6, head_size=2, feedforward=8, tree_fallback="word"))
+    assert random_batch(chain, 8, 20, 3)[1] is None
+
+
+def test_balanced_trees_are_those_of_brackets():
+    assert balanced_heads(4).tolist() == bracket_heads("(S (S a b) (S c d))")[1].tolist()
+    assert balanced_heads(3).tolist() == bracket_heads("(S a (S b c))")[1].tolist()
+    assert [balanced_heads(words).tolist() for words in (0, 1)] == [[], [0]]
 
 
 def test_lengths_spread_around_their_mean():

@@ -24,7 +24,7 @@ def no_kernels(monkeypatch):
 
 
 def timed(encoder):
-    x = random_batch(8, 6, 2)
+    x, _ = random_batch(encoder, 8, 6, 2)
     return time_layers(encoder, x, dissect(encoder, x), rounds=1)
 
 

@@ -33,6 +33,9 @@ def test_explain(run):
     )
     assert code == 0
     assert "blocks.0.attention" in out
+    heads = [line.split()[0] for line in out.splitlines() if " window" in line]
+    numbers = {int(number) for own in heads for number in own.rstrip(",").split("-")}
+    assert (min(numbers), max(numbers)) == (1, 10)  # as other commands count them
     assert out.count("all but these layers: ") == 2  # lengths
     assert "ms, floor " in out
     assert "sees itself alone" in " ".join(out.split())
@@ -46,6 +49,13 @@ def test_an_encoder_without_priors(run):
     assert "no head of this encoder has a prior" in out
 
 
+def test_an_encoder_that_goes_by_trees(run):
+    arguments = ("--encoder", "ms-san", "--encoder.width", "12", "--explain", *SMALL)
+    code, out, err = run("bench", *arguments)
+    assert code == 0, err
+    assert "tree distance 1" in " ".join(out.split())
+
+
 def test_json_of_a_model(run, model):
     code, out, err = run("bench", model, "--json", *SMALL)
     assert (code, err) == (0, "")
@@ -56,6 +66,7 @@ def test_json_of_a_model(run, model):
     assert speed["forward"] > 0
     assert speed["anatomy"]["products"][0]["rows"] == 26
     assert speed["anatomy"]["paths"][0]["layer"] == "blocks.0.attention"
+    assert speed["anatomy"]["paths"][0]["heads"][0] == 1
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,17 @@ def judged(save, table, tmp_path):
     return save(["bad", "good"], data={"test": tested}, metrics={"baseline": rival.to_json()})
 
 
+def test_probe_and_report_read_standard_input_too(run, model, tmp_path):
+    rows = b"text,label\nw1 w2 w3,good\nw4 w5 w6 w7,bad\n"
+    (tmp_path / "texts.csv").write_bytes(rows)
+    found = run("probe", model, "-", "--json", stdin=rows)
+    assert found[0] == 0, found
+    assert found[1] == run("probe", model, "texts.csv", "--json")[1]
+    code, _, err = run("report", model, "--data", "-", stdin=rows)
+    assert code == 0, err
+    assert "2 texts of standard input" in (tmp_path / "report.html").read_text()
+
+
 def test_tables(run, judged):
     code, out, err = run("evaluate", judged, "in.csv")
     assert code == 0

@@ -1,5 +1,6 @@
 """Pictures and pages replace nothing but earlier ones."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def test_nothing_else_may(tmp_path):
         check_picture(tmp_path)
     with pytest.raises(HeadwiseError, match=r"HW604.*no folder"):
         check_picture(tmp_path / "no" / "a.svg")
+
+
+def test_a_picture_is_called_one(tmp_path):
+    for path in (tmp_path / "a.svg", tmp_path / "a.SVG", Path(os.devnull)):
+        check_picture(path, ".svg")
+    for name in ("a.png", "a"):
+        with pytest.raises(HeadwiseError, match=r"HW605.*for a picture; name it .svg"):
+            check_picture(tmp_path / name, ".svg")
 
 
 @pytest.mark.parametrize(

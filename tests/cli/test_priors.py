@@ -32,7 +32,10 @@ def test_other_files_are_refused(run, tmp_path):
     file.write_text("text,label\n")
     code, out, err = run("priors", "--draw", str(file))
     assert (code, out) == (2, "")
-    assert "name the file .html or .svg" in err
+    assert "HW601" in err
+    code, out, err = run("priors", "--draw", str(tmp_path / "priors.png"))
+    assert (code, out) == (2, "")
+    assert "a file for a page or a picture; name it .html or .svg" in err
     assert file.read_text() == "text,label\n"
     code, _, err = run("priors", "--draw", str(tmp_path / "no" / "a.svg"))
     assert code == 2

@@ -73,6 +73,43 @@ def test_explain_and_probe_take_heads(files, run):
         assert found[0][1] == found[1][1]
 
 
+@pytest.mark.parametrize("command", [("heads", "reviews.csv"), ("report", "--data", "reviews.csv")])
+def test_heads_and_report_take_heads(files, run, command):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    verb, *data = command
+    code, _, err = run(verb, "reviews.model", *data)
+    assert code == 2
+    assert "--heads" in " ".join(err.split())
+    code, _, err = run(verb, "reviews.model", *data, "--heads", "reviews.conllu")
+    assert code == 0, err
+    if verb == "report":
+        assert "<h2>Heads" in (files / "report.html").read_text()
+    else:  # as it was called before
+        assert run(verb, "reviews.model", *data, "--syntax", "reviews.conllu")[0] == 0
+
+
+def test_parses_of_a_report_need_their_texts(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS, "--report", "first.html")
+    assert (files / "first.html").exists()
+    code, _, err = run("report", "reviews.model", "--heads", "reviews.heads")
+    assert code == 2
+    assert "--data" in err
+
+
+def test_parses_that_nobody_reads_are_told(files, run):
+    tree = SETTINGS.index("--encoder.feedforward")
+    other = [{"ms-san": "transformer"}.get(own, own) for own in (*SETTINGS[:tree], *SETTINGS[tree + 2 :])]
+    said = "goes by the dependency tree"
+    code, _, err = run("train", "reviews.csv", "--heads", "reviews.heads", *other)
+    assert code == 0, err
+    assert f"--heads: not used, as no head of transformer {said}" in err
+    for verb in ("predict", "evaluate", "explain"):
+        code, _, err = run(verb, "reviews.model", "reviews.csv", "--heads", "reviews.heads")
+        assert code == 0, err
+        assert f"--heads reviews.heads: not used, as no head of the model {said}" in err
+    assert said not in run("predict", "reviews.model", "reviews.csv")[2]
+
+
 def test_suggest_takes_heads(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     with open(files / "reviews.csv", newline="") as file:
@@ -101,6 +138,21 @@ def test_texts_without_parses_are_an_error_that_says_what_to_do(files, run):
     assert code == 2
     for advice in ("--heads", "--syntax.pipeline", "tree-fallback", "80 of 80 texts have no parse"):
         assert advice in " ".join(err.split())
+
+
+def test_no_output_is_left_of_a_prediction_without_parses(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    (files / "before.csv").write_text("something\n")
+    for name, options in (("new.csv", ()), ("new.jsonl.gz", ()), ("before.csv", ("--overwrite",))):
+        code, _, err = run("predict", "reviews.model", "reviews.csv", "-o", name, *options)
+        assert code == 2
+        assert "HW235" in err
+    assert not list(files.glob("new.*"))
+    assert (files / "before.csv").read_text() == "something\n"
+    code, _, err = run(
+        "predict", "reviews.model", "reviews.csv", "-o", "new.csv", "--heads", "reviews.heads"
+    )
+    assert code == 0, err
 
 
 def test_on_request_the_distance_between_words_takes_their_place(files, run):

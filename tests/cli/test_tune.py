@@ -68,6 +68,14 @@ def test_what_confirms_is_said_to_have_chosen_too_where_it_has(given, said, run,
     assert said in (folder / "recipe.toml").read_text()
 
 
+@pytest.mark.parametrize("command", [("tune", "-"), ("priors", "--search", "-")])
+def test_a_search_goes_over_its_file_again(run, tmp_path, command):
+    code, _, err = run(*command, stdin=b"text,label\na film,good\n")
+    assert code == 2
+    assert "a search reads its file anew" in " ".join(err.split())
+    assert not list(tmp_path.iterdir())
+
+
 def test_few_items_choose_nothing(run, tmp_path):
     file = tmp_path / "few.csv"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(12)))

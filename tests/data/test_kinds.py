@@ -6,7 +6,7 @@ import pytest
 from headwise.data.bags import Bag
 from headwise.data.errors import DataError
 from headwise.data.example import Example
-from headwise.data.kinds import KINDS
+from headwise.data.kinds import KINDS, options_for
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.label_set import LabelSetExample
 from headwise.data.pair import Pair
@@ -52,6 +52,32 @@ def test_the_order_of_labels_in_a_set_does_not_matter():
     kind = KINDS["multi-label"]
     one, other = (LabelSetExample("a", labels=own) for own in (("x", "y"), ("y", "x")))
     assert kind.fingerprint([one]) == kind.fingerprint([other])
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "said"),
+    [
+        (
+            "classify",
+            "second_column",
+            "--second-column is for the tasks pair, pair-score; the task here is",
+        ),
+        ("multi-label", "bag-column", "--bag-column is for the task bags; the task here is multi-label"),
+        ("pair", "text_column", "which has --first-column, --label-column, --second-column"),
+        ("bags", "text_column", "the task here is bags, which has --bag-column, --label-column"),
+        (
+            "language-model",
+            "tag_column",
+            "--tag-column is for the task tag; the task here is language-model",
+        ),
+        ("classify", "tex_column", "unknown setting 'tex_column'; did you mean 'text-column'?"),
+    ],
+)
+def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, said):
+    with pytest.raises(ConfigError) as caught:
+        options_for(task, {name: "x"}, "data")
+    assert said in str(caught.value)
+    assert "data: " in str(caught.value)
 
 
 @pytest.mark.parametrize("task", ITEMS)

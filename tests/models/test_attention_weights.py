@@ -119,7 +119,7 @@ def test_what_cannot_be_shown():
     with pytest.raises(ConfigError, match="no attention"):
         attention_weights(Model(config("bilstm"), VOCABULARY, ["x", "y"]), "a cat")
     bags = BagModel(ModelConfig(task="bags"), BagFeatures(("a",)), ["x", "y"])
-    with pytest.raises(ConfigError, match="does not read texts"):
+    with pytest.raises(ConfigError, match="a model of the task bags reads no texts"):
         attention_weights(bags, "a cat")
 
 

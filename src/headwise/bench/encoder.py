@@ -13,12 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from headwise.attention.choose import choose
 from headwise.attention.self_attention import SelfAttention
 from headwise.encoders.base import Encoded
+from headwise.encoders.trees import tree_use
+from headwise.features.encoded import parsed_layout
+from headwise.features.syntax import Heads
 from headwise.ragged import Ragged
 
 K = TypeVar("K")
@@ -113,13 +117,13 @@ def measure(
         rounds: Of which the median is taken.
         device: Where the encoder is.
     """
-    x = random_batch(width, length, texts, device)
+    x, heads = random_batch(encoder, width, length, texts, device)
     values, sizes = x.values, list(x.layout.sizes)
     with mode(encoder, training=False), torch.inference_mode():
         anatomy = dissect(encoder, x)
     systems = {
-        "forward": forward_pass(encoder, values, sizes),
-        "training": training_pass(encoder, values, sizes),
+        "forward": forward_pass(encoder, values, sizes, heads),
+        "training": training_pass(encoder, values, sizes, heads),
     }
     if anatomy.products is not None:
         systems["floor_forward"] = products_alone(anatomy.products, device=device)
@@ -137,11 +141,35 @@ def measure(
     )
 
 
-def random_batch(width: int, length: int, texts: int, device: torch.device | str = "cpu") -> Ragged:
-    """The batch of random word vectors that `measure` times an encoder on; always the same."""
+def random_batch(
+    encoder: nn.Module, width: int, length: int, texts: int, device: torch.device | str = "cpu"
+) -> tuple[Ragged, list[Heads] | None]:
+    """The batch of random word vectors that `measure` times an encoder on, always the same; and the heads
+    of its words, if the encoder needs trees."""
     sizes = spread_lengths(length, texts)
-    values = torch.randn(sum(sizes), width, generator=torch.Generator().manual_seed(0))
-    return Ragged.from_lengths(values.to(device), sizes)
+    values = torch.randn(sum(sizes), width, generator=torch.Generator().manual_seed(0)).to(device)
+    heads = [balanced_heads(size) for size in sizes] if tree_use(encoder) == "error" else None
+    return _batch(values, sizes, heads), heads
+
+
+def _batch(values: Tensor, sizes: list[int], heads: list[Heads] | None) -> Ragged:
+    """A batch with a new layout."""
+    if heads is None:
+        return Ragged.from_lengths(values, sizes)
+    return Ragged(values, parsed_layout(heads, values.device))
+
+
+def balanced_heads(words: int) -> Heads:
+    """The heads of the words of a tree that halves its words: of brackets (`headwise.features.brackets`),
+    which are a dependency tree, too."""
+    heads, parts = np.zeros(words, dtype=np.int64), [(0, words, 0)]
+    while parts:
+        start, stop, above = parts.pop()
+        if stop - start > 1:
+            middle = (start + stop) // 2
+            heads[middle] = above + 1
+            parts += [(start, middle, middle), (middle, stop, middle)]
+    return heads
 
 
 def spread_lengths(length: int, texts: int) -> list[int]:
@@ -240,25 +268,30 @@ def products_alone(
     return run
 
 
-def forward_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Callable[[], None]:
-    """A function that encodes a batch as prediction does: a new layout each time."""
+def forward_pass(
+    encoder: nn.Module, values: Tensor, sizes: list[int], heads: list[Heads] | None = None
+) -> Callable[[], None]:
+    """A function that encodes a batch as prediction does: a new layout each time, with the trees of `heads`
+    where there are any."""
 
     def run() -> None:
         with mode(encoder, training=False), torch.inference_mode():
-            encoder(Ragged.from_lengths(values, sizes))
+            encoder(_batch(values, sizes, heads))
         finish(values.device)
 
     return run
 
 
-def training_pass(encoder: nn.Module, values: Tensor, sizes: list[int]) -> Callable[[], None]:
+def training_pass(
+    encoder: nn.Module, values: Tensor, sizes: list[int], heads: list[Heads] | None = None
+) -> Callable[[], None]:
     """A function that encodes a batch with dropout and takes all gradients, the word vectors' too."""
     grads: list[Tensor] = []
 
     def run() -> None:
         with mode(encoder, training=True), torch.enable_grad():
             vectors = values.detach().requires_grad_()
-            outputs = _outputs(encoder(Ragged.from_lengths(vectors, sizes)))
+            outputs = _outputs(encoder(_batch(vectors, sizes, heads)))
             if not grads:
                 grads.extend(torch.randn_like(output) for output in outputs)
             torch.autograd.backward(outputs, grads)

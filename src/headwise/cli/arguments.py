@@ -39,6 +39,9 @@ Wholes = Annotated[tuple[int, ...], Parameter(converter=whole)]
 FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
 """A file to read; an argument that looks like an option is refused."""
 
+FileOrNone = Annotated[Path | None, Parameter(allow_leading_hyphen=True, converter=_path)]
+"""The same, which need not be given."""
+
 Output = Annotated[Path | None, Parameter(alias="-o")]
 """A file or folder to write."""
 

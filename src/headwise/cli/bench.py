@@ -34,7 +34,8 @@ def bench(
 ) -> None:
     """Time an encoder on this machine, beside its matrix products.
 
-    The encoder, that of a model or a new one, reads random word vectors. The floor is what its linear
+    The encoder, that of a model or a new one, reads random word vectors (with balanced trees, if it needs
+    some). The floor is what its linear
     layers alone take on the same words, without attention, norms or anything else; so "/ floor" says how
     much is left to gain.
 

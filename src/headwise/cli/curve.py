@@ -50,7 +50,7 @@ def curve(
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
-    check_picture(svg)
+    check_picture(svg, ".svg")
     from headwise.predictions.file import telling_failures  # with these comes torch
     from headwise.report.sheet import shown
     from headwise.train.stop import TrainingInterrupted

@@ -5,7 +5,9 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import columns, note, output, print_json
@@ -26,7 +28,7 @@ def heads(
     prune: Path | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    syntax: Path | None = None,
+    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -43,8 +45,8 @@ def heads(
         prune: Folder for the model without the heads that add nothing.
         overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
-        syntax: Dependency syntax of the texts, for a model that goes by it, as `headwise train --heads`
-            takes it.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
+            --syntax is the same.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -55,7 +57,7 @@ def heads(
     from headwise.verbs.heads import heads_file, prune_file
 
     keep_freed_memory()
-    how = {"heads": syntax, "pipeline": pipeline, "device": device, "reading": given(read)}
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, listener=Terminal())
         if json:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Table
 
-from headwise.cli.arguments import Output, Switch, WholeOrNone
+from headwise.cli.arguments import FileOrNone, Output, Switch, WholeOrNone
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
@@ -23,7 +23,7 @@ from headwise.errors import ConfigError
 def priors(
     *,
     draw: Path | None = None,
-    search: Path | None = None,
+    search: FileOrNone = None,
     dev: Path | None = None,
     output: Output = None,
     recipe: Path | None = None,
@@ -75,9 +75,7 @@ def priors(
 
     forms = {".html": gallery_html, ".svg": gallery_svg}
     if draw is not None:
-        if draw.suffix.lower() not in forms:
-            raise ConfigError(f"{draw}: the gallery is a page or a picture; name the file .html or .svg")
-        check_picture(draw)
+        check_picture(draw, *forms)
         write_whole(draw, forms[draw.suffix.lower()]())
         note(f"the gallery is in {draw}")
         return

@@ -6,7 +6,7 @@
 from itertools import islice
 from pathlib import Path
 
-from headwise.cli.arguments import Switch, Whole
+from headwise.cli.arguments import FileArgument, Switch, Whole
 from headwise.cli.console import columns, note, output, print_json
 from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture, write_whole
@@ -17,7 +17,7 @@ from headwise.errors import ConfigError
 
 def probe(
     model: str,
-    texts: Path,
+    texts: FileArgument,
     /,
     *,
     most: Whole = 200,
@@ -35,7 +35,7 @@ def probe(
     Args:
         model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
             pretrained).
-        texts: A file of texts, of pairs or of sentences, whatever the model reads.
+        texts: A file of texts, of pairs or of sentences, whatever the model reads; "-" is standard input.
         most: Texts that are read, from the first on.
         svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
         heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
@@ -46,10 +46,9 @@ def probe(
     """
     if most < 1:
         raise ConfigError(f"--most {most}; expected 1 or more")
-    check_picture(svg)
+    check_picture(svg, ".svg")
     # With these comes torch.
-    from headwise.config import from_dict
-    from headwise.data.kinds import KINDS
+    from headwise.data.kinds import KINDS, options_for
     from headwise.features.pretrained.hub import load
     from headwise.features.pretrained.source import Pretrained
     from headwise.models.language_model import LanguageModel
@@ -63,7 +62,7 @@ def probe(
     encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load(model)
     if isinstance(encoder, Pretrained | LanguageModel | MaskedModel):  # any texts will do
         kind = KINDS["classify"]
-        rows = kind.rows(str(texts), from_dict(kind.options, given(read)))
+        rows = kind.rows(str(texts), options_for("classify", given(read)))
         Terminal().notes(rows.notes)
         if heads is not None:
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Switch
+from headwise.cli.arguments import FileOrNone, Switch
 from headwise.cli.console import note
 from headwise.cli.flags import given
 from headwise.cli.pictures import write_whole
@@ -22,9 +22,10 @@ def report(
     model: Path,
     /,
     *,
-    data: Path | None = None,
+    data: FileOrNone = None,
     output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
+    heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -39,9 +40,10 @@ def report(
     Args:
         model: Folder of the model.
         data: Texts with the true answers. Without it the scores are those of the training, and there are
-            no errors, probabilities and words.
+            no errors, probabilities and words. "-" is standard input.
         output: The page.
         overwrite: Replace a page that exists.
+        heads: Dependency syntax of these texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -55,9 +57,8 @@ def report(
     if output.resolve().parent == model.resolve():
         raise ConfigError(f"{output} is in the folder of the model; give another --output")
     keep_freed_memory()
-    page = report_file(
-        model, data, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
-    )
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
+    page = report_file(model, data, **how, listener=Terminal())
     write_page(output, page)
     return 0
 

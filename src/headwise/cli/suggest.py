@@ -19,7 +19,7 @@ from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
 
 if TYPE_CHECKING:
-    from headwise.verbs.suggest import Suggestion
+    from headwise.verbs.suggest import Suggestion, Suggestions
 
 _FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 
@@ -76,14 +76,15 @@ def suggest(
     keep_freed_memory()
     how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
     found = suggest_file(model, file, count, **how, listener=Terminal())
-    label = found[0].column if found else "label"
     with open_output(output) as target:
-        written = _tagged(found) if tags else _written(found, form, label)
+        written = _tagged(found) if tags else _written(found, form)
         target.write(written.encode("utf-8", "surrogatepass"))
-    if output is not None and tags:
+    if output is not None and not found:
+        note(f"there is nothing to label in {file}: {output} has no {'sentences' if tags else 'texts'}")
+    elif output is not None and tags:
         note(f"{len(found):,} sentences to tag are in {output}: their tags are guesses, to be corrected")
     elif output is not None:
-        note(f"{len(found):,} texts to label are in {output}: fill in the column {label!r}")
+        note(f"{len(found):,} texts to label are in {output}: fill in the column {found.column!r}")
     return 0
 
 
@@ -95,12 +96,12 @@ def _tagged(found: Sequence["Suggestion"]) -> str:
     return "".join(layout.record(own.row, own.guess) for own in found)
 
 
-def _written(found: Sequence["Suggestion"], form: str, label: str) -> str:
+def _written(found: "Suggestions", form: str) -> str:
     """The records, with their own fields, an empty `label` and the guess."""
     from headwise.data.formats.jsonl import as_text
     from headwise.predictions.file import free_name, json_text
 
-    fields = dict.fromkeys(name for own in found for name in own.row.fields)
+    fields, label = found.names, found.column
     guess = free_name("guess", {*fields, label})
     records = [{**own.row.fields, label: "", guess: own.guess} for own in found]
     if form == "jsonl":

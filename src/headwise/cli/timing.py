@@ -1,7 +1,7 @@
 """What `headwise bench` does: an encoder beside its matrix products, in tables or as JSON."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def time_encoder(
     console.print(_speed_table(speeds))
     if explain:
         for speed in speeds:
-            x = random_batch(width, speed.length, speed.texts)
+            x, _ = random_batch(module, width, speed.length, speed.texts)
             layers = time_layers(module, x, speed.anatomy, rounds)
             _tell_layers(layers, speed)
     note(f"{name}, {torch.get_num_threads()} threads, {which_clock()[0]}, medians over {rounds} rounds")
@@ -107,14 +107,14 @@ def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
             why = list(own.path.reasons)
             if own.other is not None and own.other_seconds is not None:
                 why.append(f"{own.other}: would take {_shown(own.other_seconds)}")
-            named = (_ranges(own.path.heads), own.path.prior, own.path.implementation)
+            named = (_ranges(head + 1 for head in own.path.heads), own.path.prior, own.path.implementation)
             table.add_row(*named, time, "\n".join(why))
         console.print(table)
     rest = speed.forward - sum(layer.seconds for layer in layers)
     console.print(f"\nall but these layers: {_shown(max(rest, 0.0))}")
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _ranges(numbers: Iterable[int]) -> str:
     """0, 1, 2, 5 -> `0-2, 5`."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -137,4 +137,7 @@ def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
         "clock": which_clock()[0],
         "rounds": rounds,
     }
-    print_json(environment | {"speeds": [asdict(speed) for speed in speeds]})
+    found = [asdict(speed) for speed in speeds]
+    for path in (path for speed in found for path in speed["anatomy"]["paths"]):
+        path["heads"] = [head + 1 for head in path["heads"]]  # counted from 1, as everywhere for users
+    print_json(environment | {"speeds": found})

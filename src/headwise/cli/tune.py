@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headwise.cli.arguments import Output, Switch, Whole
+from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import columns, note, print_json
 from headwise.cli.console import output as output_
 from headwise.cli.flags import given
 from headwise.cli.settings import known, section_flags
 from headwise.cli.terminal import Terminal
+from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 _NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    file: Path,
+    file: FileArgument,
     /,
     *,
     output: Output = None,
@@ -76,7 +77,16 @@ def tune(
 
 
 def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
-    """Search, and write down what is best as recipe.toml in the folder."""
+    """Search, and write down what is best as recipe.toml in the folder.
+
+    Raises:
+        HeadwiseError: As `tune_file`; or the file is standard input.
+    """
+    if str(file) == "-":
+        raise ConfigError(
+            "a search reads its file anew where it goes on, and standard input is gone by then; write it "
+            "to a file, and name that"
+        )
     from headwise.predictions.file import telling_failures
     from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.tune import recipe_text, tune_file

@@ -83,7 +83,8 @@ def choose_columns(
     Args:
         sample: The first records.
         source: The file and its options.
-        labelled: Whether a label column is needed; if not, it is None when in doubt.
+        labelled: Whether a label column is needed; if not, it is None when in doubt, and a guess is not
+            told: who needs no labels does not go by them.
         numbers: Whether labels are numbers.
 
     Raises:
@@ -107,13 +108,15 @@ def choose_columns(
             raise unsure("the text column", flags, columns, source)
         guessed.append(f"text={text.name!r}")
     choose = _number_column if numbers else _label_column
-    if label is None and (label := choose([c for c in columns if c is not text], needed=labelled)):
+    if label is None:
+        label = choose([c for c in columns if c is not text], needed=labelled)
+    if label is not None and labelled and not options.label_column:
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
         raise unsure("the label column", "--label-column", columns, source)
     if guessed:
-        note = f"columns guessed: {', '.join(guessed)}"
-        source.notes.append(note + " - override with --text-column/--label-column")
+        flags = "--text-column/--label-column" if labelled else "--text-column"
+        source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
     others = [column for column in columns if column not in (text, label)]
     if unused := [own.name for own in others if (own.strings and own.words >= 3) or own.worded]:
         note = f"columns of text that are not used: {', '.join(map(repr, unused))}"

@@ -79,12 +79,12 @@ def choose_pair_columns(
             others = [column for column in others if column.numbers] or others
         label = _label(others)
         if label is not None:
-            guessed.append(f"label={label!r}")
+            guessed += [f"label={label!r}"] if labelled else []  # nobody goes by it else
         elif labelled:
             raise unsure("the column of the labels", "--label-column", columns, source, "HW285")
     if guessed:
-        override = " - override with --first-column/--second-column/--label-column"
-        source.notes.append(f"columns guessed: {', '.join(guessed)}{override}")
+        flags = "--first-column/--second-column" + "/--label-column" * labelled
+        source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
     return PairColumns(first, second, label)
 
 

@@ -1,6 +1,6 @@
 """What a model reads of texts: one record for each text, and batches of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,22 +71,20 @@ class Batch:
 
 def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -> Batch:
     """Some encoded texts as one batch."""
-    sizes = [len(text) for text in texts]
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
-    layout = Layout(sizes, device, *_parses(texts))
+    heads = [text.heads for text in texts if text.heads is not None]
+    if heads and len(heads) == len(texts):
+        layout = parsed_layout(heads, device)
+    else:
+        layout = Layout([len(text) for text in texts], device)
     words = Ragged(torch.from_numpy(flat).to(device), layout)
     return Batch(words, tuple(text.spelling for text in texts))
 
 
-def _parses(
-    texts: Sequence[EncodedText],
-) -> tuple[Callable[[int, int, int], Tensor] | None, list[Tensor] | None]:
-    """Tree distances and heads of texts, if all are parsed."""
-    heads = [text.heads for text in texts if text.heads is not None]
-    if not heads or len(heads) < len(texts):
-        return None, None
+def parsed_layout(heads: Sequence[Heads], device: torch.device | str = "cpu") -> Layout:
+    """The layout of texts with these heads, and with the distances in their trees."""
 
     def tree(text: int, start: int, stop: int) -> Tensor:
         return torch.from_numpy(distances_within(heads[text], start, stop))
 
-    return tree, [torch.from_numpy(own) for own in heads]
+    return Layout([len(own) for own in heads], device, tree, [torch.from_numpy(own) for own in heads])

@@ -131,7 +131,7 @@ def _run(
         return [names], [(0, Window(0, len(names), 0, len(names)))]
     if not isinstance(model, TextModel):
         raise ConfigError(
-            f"{type(model).__name__} does not read texts; attention_weights is for models that do"
+            f"a model of the task {model.config.task} reads no texts, whose words a head could look at"
         )
     cut = model.features.tokenizer.words
     if isinstance(model, PairReader):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.config import from_dict
 from headwise.data.duplicates import same_items
 from headwise.data.files import file_name
+from headwise.data.kinds import options_for
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
@@ -148,7 +148,7 @@ def curve_file(
         raise ConfigError(
             f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
         )
-    data = kind.read(file, from_dict(kind.options, given))
+    data = kind.read(file, options_for(name, given))
     listener.notes(data.notes)
     kind.answer.check(data, kind.nouns)
     count = len(data.items)

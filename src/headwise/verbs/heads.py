@@ -149,7 +149,7 @@ def prune_file(
             removed.
     """
     output = Path(output)
-    check_output_folder(output, resume=False, overwrite=overwrite)
+    check_output_folder(output, resume=None, overwrite=overwrite)
     trial = _Trial(folder, file, heads, pipeline, device, reading, listener)
     model, task, items = trial.model, trial.task, trial.items
     check_removable(model)

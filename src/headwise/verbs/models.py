@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwise.config import from_dict
 from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
-from headwise.data.kinds import KINDS, infer_task
+from headwise.data.kinds import KINDS, infer_task, options_for
 from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed, parsed_rows
 from headwise.data.rows import Rows
@@ -82,8 +81,8 @@ def rows_for(
     kind = task.kind_for(model.config)
     path = file_name(file)
     given, told = as_trained(kind, read_info(folder), path, reading or {}, answers=False)
-    rows = task.rows(model, path, lambda: from_dict(kind.options, given), given)
-    listener.notes((*rows.notes, *told))
+    rows = task.rows(model, path, lambda: options_for(task.name, given), given)
+    listener.notes((*rows.notes, *told, *_of_parses(model, heads)))
     if heads is None:
         return rows
     return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))
@@ -118,7 +117,7 @@ def read_answers(
         raise kind.refuse_parses()
     path = file_name(file)
     given, told = as_trained(kind, read_info(folder), path, reading or {})
-    options = task.options(model, from_dict(kind.options, given))
+    options = task.options(model, options_for(task.name, given))
     try:
         data = kind.read(path, options, like=task.likeness(model))
     except DataError as error:
@@ -127,9 +126,16 @@ def read_answers(
         raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
-    listener.notes((*data.notes, *told))
+    listener.notes((*data.notes, *told, *_of_parses(model, heads)))
     task.check_answers(model, data, str(folder))
     return data
+
+
+def _of_parses(model: Any, heads: Path | str | None) -> list[str]:
+    """What there is to say of parses that a model is given."""
+    if heads is None or getattr(getattr(model, "features", None), "trees", "none") != "none":
+        return []
+    return [f"--heads {heads}: not used, as no head of the model goes by the dependency tree"]
 
 
 def read_labelled(
@@ -150,7 +156,7 @@ def read_labelled(
     task, why = infer_task(file, given)
     if KINDS[task] is not kind:
         raise ConfigError(f"{file}: a file for the task {task} ({why}); expected texts with one label each")
-    data = kind.read(file, from_dict(kind.options, given))
+    data = kind.read(file, options_for(task, given))
     listener.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:
@@ -170,7 +176,7 @@ def read_tagged_file(
     if KINDS[task] is not kind:
         return None
     listener.note(f"a file of tagged sentences ({why})")
-    data = kind.read(file, from_dict(kind.options, given))
+    data = kind.read(file, options_for(task, given))
     listener.notes(data.notes)
     if len(data.items) < least or len(data.labels) < 2:
         raise ConfigError(

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -114,12 +114,20 @@ def predict_file(
 
 @contextmanager
 def _alone(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Within this, no other prediction writes to the output; what another has written by now stays."""
+    """Within this, no other prediction writes to the output; what another has written by now stays. Of one
+    that fails before anything is written, no file is left that was not there before."""
+    new = not output.exists()
     with telling_failures(output), locked_file(output):
         check_output_file(
             output, file, resume=resume, overwrite=overwrite or not (resume or output.stat().st_size)
         )
-        yield
+        try:
+            yield
+        except BaseException:
+            if new and not output.stat().st_size:
+                with suppress(OSError):  # a system that removes no file which is open
+                    output.unlink()
+            raise
 
 
 def _write(
@@ -135,15 +143,16 @@ def _write(
     # Predictions on a terminal leave no room for a bar.
     shown = output is not None or not sys.stdout.isatty()
     try:
-        with (
-            open_output(output, append=start.size > 0) as target,
-            listener.reading(file, start.rows, shown=shown) as update,
-        ):
-            if not start.size:
-                target.write(layout.header.encode())
+        with listener.reading(file, start.rows, shown=shown) as update, ExitStack() as files:
+            target = None
             for chunk in start.chunks:
                 found = predictor.predict([row.item for row in chunk])
-                target.write("".join(map(layout.record, chunk, found)).encode())
+                records = "".join(map(layout.record, chunk, found))
+                if target is None:
+                    # Only now: what can predict nothing leaves an earlier file as it is.
+                    target = files.enter_context(open_output(output, append=start.size > 0))
+                    records = records if start.size else layout.header + records
+                target.write(records.encode())
                 target.flush()
                 written += len(chunk)
                 update(written, chunk[-1].line)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from headwise.data.compression import STANDARD_INPUT
 from headwise.data.near import near_texts, words_of
 from headwise.data.overlap import remembered
 from headwise.data.pair import Pair
@@ -65,6 +66,7 @@ def report_file(
     folder: Path | str,
     data: Path | str | None = None,
     *,
+    heads: Path | str | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -76,6 +78,7 @@ def report_file(
         folder: The model's folder.
         data: A file with the true answers, on which the model is judged; without it the scores are those
             of its training, and there are no errors to read.
+        heads: The syntax of its texts.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed.
@@ -84,11 +87,13 @@ def report_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
+    if heads is not None and data is None:
+        raise ConfigError(f"--heads {heads}: parses of which texts? Give their file too (--data)")
     model = open_model(folder, device, pipeline)
     task, info = find_task(model.config.task), read_info(Path(folder))
     judged = None
     if data is not None:
-        read = read_answers(task, model, folder, data, None, reading, listener)
+        read = read_answers(task, model, folder, data, heads, reading, listener)
         judged = judge(task, model, read)
         told, unseen = of_training(task, model, info, read.items)
         judged = replace(judged, told=told, unseen=unseen)
@@ -131,7 +136,7 @@ def report_model(
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
-            f"{len(judged.data.items):,} {judged.part}{many} of {Path(judged.data.path).name}",
+            f"{len(judged.data.items):,} {judged.part}{many} of {_called(judged.data.path)}",
         )
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
@@ -164,6 +169,10 @@ def report_model(
             **own,
         )
     )
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
 def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, Any]:
@@ -200,7 +209,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "parts": task.judged_parts,
         "lengths": [kind.size(item) for item in own],
         "words": _words_of(some),
-        "maps": _maps(model, [kind.words(item, str.split) for item in own[:200]]),
+        "maps": _maps(model, kind, own[:200]),
         "repeats": _repeats(kind, items, seen),
     }
 
@@ -239,18 +248,26 @@ def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]
     return {label: best(words) for label, words in sorted(sums.items())}
 
 
-def _maps(model: Any, texts: Sequence[Sequence[Sequence[str]]]) -> str:
+def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
     """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
-    the beginning of one; `texts` are the words of each side of the items."""
+    the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
     low, high = _MAPPED
-    if not isinstance(model, TextModel) or not texts:
+    if not isinstance(model, TextModel) or not items:
         return ""
-    short = (own for own in texts if all(low <= len(words) <= high for words in own))
-    text = _begun(next(short, texts[0]), high)
+    texts = [kind.words(item, str.split) for item in items]
+    fits = [all(low <= len(words) <= high for words in own) for own in texts]
+    place = fits.index(True) if any(fits) else 0
+    if model.features.trees != "none" and all(map(kind.has_heads, items)):
+        if not fits[place]:
+            return ""
+        text: Any = items[place]
+        some = [item for item, own in zip(items, texts, strict=True) if max(map(len, own)) <= _PROBED]
+    else:
+        text, some = _begun(texts[place], high), [_begun(own, _PROBED) for own in texts]
     named: Any = model.encoder.named_modules()
     priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
     try:
-        far = probe(model, [_begun(own, _PROBED) for own in texts[:_PROBED]])
+        far = probe(model, some[:_PROBED])
         return heat_maps(attention_weights(model, text), priors) + reach_table(far)
     except ConfigError:  # an encoder without attention
         return ""

@@ -1,6 +1,6 @@
 """What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,21 @@ class Suggestion:
     column: str = "label"
 
 
+class Suggestions(list[Suggestion]):
+    """What is worth a label, the worthiest first; and what there is to say of the file even if nothing is.
+
+    Args:
+        found: The suggestions.
+        names: The columns of the file.
+        column: Where labels belong.
+    """
+
+    def __init__(self, found: Iterable[Suggestion], names: Iterable[str], column: str):
+        super().__init__(found)
+        self.names = tuple(names)
+        self.column = column
+
+
 def suggest_file(
     folder: Path | str,
     file: Path | str,
@@ -51,7 +66,7 @@ def suggest_file(
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
     listener: Listener = NOBODY,
-) -> list[Suggestion]:
+) -> Suggestions:
     """The texts of a file that are worth a label most, the worthiest first.
 
     Texts that the model was made of, that have a label (sentences that have tags), that come again, or that
@@ -108,7 +123,10 @@ def suggest_file(
     guesses, doubt = task.doubts(model, items)
     found = most_useful(doubt, _vectors(model, kind, items), count) if items else []
     chosen = list(left.values())
-    return [Suggestion(chosen[n], guesses[n], float(doubt[n]), column) for n in found]
+    all_names = dict.fromkeys(name for row in every for name in row.fields)
+    return Suggestions(
+        (Suggestion(chosen[n], guesses[n], float(doubt[n]), column) for n in found), all_names, column
+    )
 
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:

@@ -13,12 +13,14 @@ from headwise.data.files import file_name
 from headwise.data.options import WeightOptions
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
+from headwise.encoders.trees import needs_trees
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
 from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
+from headwise.models.model_config import encoder_name
 from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.store import read_info
 from headwise.store.layout import MANIFEST, RUN
@@ -139,6 +141,9 @@ def train_files(
         _tell_ignored(asked, parts, lesson, listener)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
+        if parses != NO_PARSES and not needs_trees(recipe.model.encoder):
+            own = encoder_name(recipe.model.encoder)
+            listener.note(f"--heads: not used, as no head of {own} goes by the dependency tree")
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
         if done == "model" and resume:
@@ -296,8 +301,9 @@ def finished_run(
     )
 
 
-def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
-    """What is there is not lost by mistake, and a run does not fail at its end because of it.
+def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -> str:
+    """What is there is not lost by mistake, and a run does not fail at its end because of it. `resume` is
+    None for what cannot go on with a run.
 
     Returns:
         What is there: the state of a "run", a "model", or "nothing".
@@ -308,9 +314,10 @@ def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
     begun = (output / RUN / STATE).exists()
     found = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
     if not resume and not overwrite and (begun or is_ours(output)):
-        what, advice = ("an interrupted run", "--resume to go on with it, ") if begun else ("a model", "")
+        what = "an interrupted run" if begun else "a model"
+        advice = "--resume to go on with it, " if begun and resume is not None else ""
         raise ConfigError(
-            f"{output} holds {what}; add {advice}--overwrite to replace it, or give another --output"
+            f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
         )
     # safetensors writes to a hidden temporary file first, which a kill leaves behind.
     others = [
@@ -321,6 +328,6 @@ def check_output_folder(output: Path, *, resume: bool, overwrite: bool) -> str:
     if others:
         raise ConfigError(
             f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
-            "give another --output"
+            "name another folder"
         )
     return found

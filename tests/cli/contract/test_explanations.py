@@ -139,7 +139,12 @@ def test_suggestions(call, own, tmp_path):
     assert all(row["label"] == "" and row["guess"] for row in found)
     assert call("suggest", own.model, plain, "--output", path)[0] == 2  # it is not lost by mistake
     code, out, _ = call("suggest", own.model, own.train, "--count", "7")
-    assert (code, len(out.splitlines())) == (0, 1)  # all are known
+    with open(own.train, newline="") as file:
+        columns = next(csv.reader(file))
+    assert (code, out.splitlines()) == (0, [",".join([*columns, "guess"])])  # all are known
+    none = tmp_path / "none.csv"
+    _, _, err = call("suggest", own.model, own.train, "--output", none)
+    assert f"there is nothing to label in {own.train}" in err
 
 
 def test_labels_are_looked_for_where_they_usually_stand(call, trained_of, tmp_path):
@@ -152,6 +157,17 @@ def test_labels_are_looked_for_where_they_usually_stand(call, trained_of, tmp_pa
     assert "9 of 10 texts have a label" in err
     code, out, _ = call("suggest", trained_of("classify").model, path, "--label-column", "label")
     assert (code, out.splitlines()[0], len(out.splitlines())) == (0, "intent,message,label,guess", 11)
+
+
+def test_what_is_no_label_is_not_called_one(call, trained_of, tmp_path):
+    """A column that looks like labels, but is not called so, is none: it stays as it is."""
+    path = tmp_path / "notes.csv"
+    path.write_text(
+        "id,text,note\n" + "".join(f"{n},sunny and warm w{n},{'xy'[n % 2]}\n" for n in range(9))
+    )
+    code, out, err = call("suggest", trained_of("classify").model, path)
+    assert (code, out.splitlines()[0], len(out.splitlines())) == (0, "id,text,note,label,guess", 10), err
+    assert "note" not in err
 
 
 @pytest.mark.parametrize(("silent", "title"), [("regress", "a regressor of texts")])

@@ -66,7 +66,7 @@ def test_heads_are_pruned(call, own, tmp_path):
     assert len(load_model(tmp_path / "o").config.encoder.dropped) == len(found["removed"])
     code, _, err = call("heads", own.model, own.test, "--prune", tmp_path / "o")
     assert code == 2
-    assert "--overwrite" in err
+    assert "--overwrite to replace it, or name another folder" in err
     code, out, err = call("heads", own.model, own.test, "--prune", tmp_path / "o", "--overwrite")
     assert code == 0, err
     assert "heads are removed" in out

@@ -35,6 +35,7 @@ def test_nothing_is_found_in_clean_data():
         ("HW155", "warning", "another bad film then", "c"),
         ("HW156", "warning", "another bad film then", "A"),
         ("HW157", "info", "a\x85 b c d e", "a"),
+        ("HW157", "info", "a b\rc d e", "a"),
         ("HW158", "info", "well<br />no &amp; a b", "a"),
         ("HW159", "warning", "it\u00e2\u20ac\u2122s a caf\u00c3\u00a9 b", "a"),
     ],
@@ -48,7 +49,16 @@ def test_one_bad_text_is_found_at_its_line(code, severity, text, label):
 
 
 def test_good_text_is_not_suspected():
-    fine = ["a < b > c", "AT&T; R&D", "<unk> was here", "café naïve", "Ã", "tab\there", "👍🏽 é"]
+    fine = [
+        "a < b > c",
+        "AT&T; R&D",
+        "<unk> was here",
+        "café naïve",
+        "Ã",
+        "tab\there",
+        "👍🏽 é",
+        "two\r\nlines",
+    ]
     assert findings(*CLEAN, *((text + " a b c d", "a") for text in fine)) == {}
 
 

@@ -8,13 +8,13 @@ from math import ceil
 from pathlib import Path, PurePath
 from typing import Any
 
-from headwise.config import from_dict, unknown
+from headwise.config import unknown
 from headwise.data.diagnosis import SHOWN, Diagnosis, FileReport, Finding, Lengths, Names, count, some_of
 from headwise.data.doctor.file import File
 from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.kind import Kind
-from headwise.data.kinds import KINDS, infer_task
+from headwise.data.kinds import KINDS, infer_task, options_for
 from headwise.errors import ConfigError
 
 ROLES = ("train", "dev", "test")
@@ -52,7 +52,7 @@ def doctor_files(
     if task not in KINDS:
         raise unknown("task", task, list(KINDS))
     kind = KINDS[task]
-    found = diagnose(kind, paths, from_dict(kind.options, reading))
+    found = diagnose(kind, paths, options_for(task, reading))
     return replace(found, task=task, why=why)
 
 

@@ -8,7 +8,7 @@ from headwise.data.doctor.file import File, pairs_of
 
 LONG = 512  # words from which an item can be called very long, if it stands out
 
-_CONTROL = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
 _HTML = re.compile(
     r"</?(?:br|p|div|span|a|b|i|u|em|strong|font|img|table|t[dr]|ul|li|hr|h[1-6])\b[^<>]*>"
     r"|&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});",

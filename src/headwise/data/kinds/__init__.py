@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headwise.config import from_dict
 from headwise.data.answers import LABEL, LABEL_SET, NUMBER
 from headwise.data.head import read_head
 from headwise.data.kind import Kind
@@ -28,6 +29,43 @@ KINDS: dict[str, Kind[Any]] = {
 """What each task reads. The later rows are tried first where a file is to tell its task."""
 
 DEFAULT_TASK = "classify"
+
+
+def options_for(task: str, given: Mapping[str, Any], where: str = "") -> Any:
+    """How files of a task are read, from what the user has said; see `headwise.config.from_dict`.
+
+    Raises:
+        ConfigError: It does not fit, as a column does that only files of other tasks have.
+    """
+    check_options(task, given, where)
+    return from_dict(KINDS[task].options, given, where)
+
+
+def check_options(task: str, given: Mapping[str, Any], where: str = "", *others: type[Any]) -> None:
+    """Check that what the user has said of how to read files is no affair of other tasks alone.
+
+    Args:
+        task: The task.
+        given: What was said.
+        where: What to call the place in messages.
+        others: What else says how its files are read, beside the options of its kind.
+
+    Raises:
+        ConfigError: It is; names the tasks that have it, and the columns of this one.
+    """
+    known = {name for own in (KINDS[task].options, *others) for name in own.__dataclass_fields__}
+    for name in (key.replace("-", "_") for key in given):
+        tasks = [other for other, kind in KINDS.items() if name in kind.options.__dataclass_fields__]
+        if name in known or not tasks:  # what no task has, `from_dict` tells
+            continue
+        flag = lambda name: f"--{name.replace('_', '-')}"  # noqa: E731
+        columns = [flag(own) for own in sorted(known) if own.endswith("_column")]
+        named = f", which has {', '.join(columns)}" if name.endswith("_column") and columns else ""
+        at = f"{where}: " if where else ""
+        raise ConfigError(
+            f"{at}{flag(name)} is for the task{'s' * (len(tasks) > 1)} {', '.join(tasks)}; the task here "
+            f"is {task}{named}"
+        )
 
 
 def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
