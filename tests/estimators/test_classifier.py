@@ -231,15 +231,26 @@ def test_ctrl_c_stops_it_and_leaves_nothing_behind(monkeypatch, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_labels_may_be_probabilities_and_texts_have_weights():
-    class Frame(np.ndarray):  # what is read of a DataFrame
-        columns = ("bad", "good", "odd")
+class Frame(np.ndarray):
+    """What is read of a DataFrame."""
 
-    names = ["bad", "good", "odd"]
-    certain = np.eye(3)[[names.index(label) for label in Y]]
-    shares = 0.7 * certain + 0.1
-    own = tiny(recipe=BASED).fit(X, shares.view(Frame))
-    assert own.classes_.tolist() == names
+    columns: list
+
+    @classmethod
+    def of(cls, values, columns) -> "Frame":
+        frame = np.asarray(values).view(cls)
+        frame.columns = list(columns)
+        return frame
+
+
+NAMES = ["bad", "good", "odd"]
+CERTAIN = np.eye(3)[[NAMES.index(label) for label in Y]]
+
+
+def test_labels_may_be_probabilities_and_texts_have_weights():
+    shares = 0.7 * CERTAIN + 0.1
+    own = tiny(recipe=BASED).fit(X, Frame.of(shares, NAMES))
+    assert own.classes_.tolist() == NAMES
     assert own.score(X, Y) > 0.9
     assert tiny().fit(X, shares, sample_weight=np.ones(60)).classes_.tolist() == [0, 1, 2]
     heavy = np.where(np.array(Y) == "odd", 0.0, 1.0)
@@ -258,6 +269,12 @@ def test_labels_may_be_probabilities_and_texts_have_weights():
 def test_probabilities_and_weights_that_are_none(y, weights, found):
     with pytest.raises(ValueError, match=found):
         tiny().fit(X, y, weights)
+
+
+@pytest.mark.parametrize("columns", [["bad", "good", "bad"], [1, 1, 2]])
+def test_columns_of_the_same_name_would_lose_what_one_of_them_says(columns):
+    with pytest.raises(ValueError, match=r"y has columns of the same name: .*; expected one for each"):
+        tiny().fit(X, Frame.of(CERTAIN, columns))
 
 
 def test_truth_values_that_are_objects_are_scored():

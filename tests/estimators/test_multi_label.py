@@ -108,6 +108,11 @@ def test_columns_with_names(tiny, tmp_path):
     assert plain.classes_.tolist() == [0, 1, 2]
 
 
+def test_columns_of_the_same_name_are_refused(tiny):
+    with pytest.raises(ValueError, match=r"y has columns of the same name: \['sun', 'rain', 'sun'\]"):
+        MultiLabelClassifier(recipe=tiny).fit(["a", "b"], Frame(np.eye(3)[:2], ["sun", "rain", "sun"]))
+
+
 def test_a_matrix_has_a_column_for_each_label(tiny):
     X, sets = data(120)
     y = MultiLabelBinarizer(classes=NAMES).fit_transform(sets)

@@ -257,6 +257,16 @@ def texts_of(X: Any) -> list[str]:
     return [str(text) for text in texts]  # not NumPy's
 
 
+def check_columns(names: Sequence[Any]) -> None:
+    """Whether each column of answers has a name of its own.
+
+    Raises:
+        ValueError: Two have the same, and one of them would be lost.
+    """
+    if len(set(map(str, names))) < len(names):
+        raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
+
+
 def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
     """How much each text counts.
 

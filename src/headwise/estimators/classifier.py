@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
 from headwise.data.shares import TOLERANCE, Shares
-from headwise.estimators.base import pair_of, texts_of, weights_for
+from headwise.estimators.base import check_columns, pair_of, texts_of, weights_for
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 
 
@@ -55,7 +55,9 @@ def _examples(X: Any, y: Any, weights: Any = None) -> Answered:
     texts = texts_of(X)
     counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        names = check_labels(list(getattr(y, "columns", range(np.shape(y)[1]))))
+        columns = list(getattr(y, "columns", range(np.shape(y)[1])))
+        check_columns(columns)
+        names = check_labels(columns)
         shares = _probabilities(y, tuple(map(str, names)))
         check_consistent_length(texts, shares)
         rows = zip(texts, shares, counts, strict=True)

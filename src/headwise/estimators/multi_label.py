@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, pair_of, texts_of
+from headwise.estimators.base import TextEstimator, check_columns, pair_of, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -116,8 +116,7 @@ def _columns(y: Any) -> list[str] | None:
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
         return None
-    if len(set(map(str, names))) < len(names):
-        raise ValueError(f"y has columns of the same name: {names}")
+    check_columns(names)
     return [str(name) for name in names]
 
 
