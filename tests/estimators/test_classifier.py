@@ -277,6 +277,20 @@ def test_columns_of_the_same_name_would_lose_what_one_of_them_says(columns):
         tiny().fit(X, Frame.of(CERTAIN, columns))
 
 
+def test_probabilities_of_dev_are_those_of_all_labels():
+    """What is missing was taken as the rest of the probability."""
+    for y in (Frame.of(CERTAIN, NAMES), Y):
+        for columns in (["bad", "good"], ["bad", "good", "odd", "new"], ["bad", "good", "new"]):
+            dev = Frame.of(np.eye(len(columns))[:2], columns)
+            with pytest.raises(ValueError, match=r"y of dev has the columns \['bad'.*\['bad', 'good', 'odd'"):
+                tiny().fit(X, y, dev=(X[:2], dev))
+    other = Frame.of(CERTAIN[:, ::-1], NAMES[::-1])
+    own, usual = (tiny().fit(X, Y, dev=(X, dev)) for dev in (other, Frame.of(CERTAIN, NAMES)))
+    np.testing.assert_array_equal(own.predict_proba(X), usual.predict_proba(X))
+    with pytest.raises(ValueError, match=r"columns \[0, 1\]; expected .* \[0, 1, 2\]"):
+        tiny().fit(X, CERTAIN, dev=(X, np.full((len(X), 2), 0.5)))
+
+
 def test_truth_values_that_are_objects_are_scored():
     truths = np.array([label == "good" for label in Y], dtype=object)
     assert tiny(recipe=BASED).fit(X, truths).score(X, truths) > 0.5

@@ -47,17 +47,23 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        held = None if dev is None else _examples(*pair_of(dev))
-        return self._fit_labelled(_examples(X, y, sample_weight), held)
+        answered = _examples(X, y, sample_weight)
+        held = None if dev is None else _examples(*pair_of(dev), known=answered[1])
+        return self._fit_labelled(answered, held)
 
 
-def _examples(X: Any, y: Any, weights: Any = None) -> Answered:
+def _examples(X: Any, y: Any, weights: Any = None, known: np.ndarray | None = None) -> Answered:
+    """The examples and their labels; probabilities are those of all labels that are `known`."""
     texts = texts_of(X)
     counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         columns = list(getattr(y, "columns", range(np.shape(y)[1])))
         check_columns(columns)
         names = check_labels(columns)
+        if known is not None and set(map(str, names)) != set(map(str, known)):
+            raise ValueError(
+                f"y of dev has the columns {columns}; expected one for each label of y, {known.tolist()}"
+            )
         shares = _probabilities(y, tuple(map(str, names)))
         check_consistent_length(texts, shares)
         rows = zip(texts, shares, counts, strict=True)

@@ -100,8 +100,10 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
         named = _columns(y)
         if known and named is None and len(known) != count:
             raise ValueError(f"y has {count} columns; expected {len(known)}, one for each label")
-        if known and (strange := [name for name in named or () if name not in known]):
-            raise ValueError(f"y has columns of unknown labels, {strange}; expected some of {list(known)}")
+        if known and named is not None and set(named) != set(known):
+            strange = [name for name in named if name not in known]
+            found = f"columns of unknown labels, {strange}" if strange else f"only the columns {named}"
+            raise ValueError(f"y has {found}; expected one for each label, {list(known)}")
         names = named or list(known) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
