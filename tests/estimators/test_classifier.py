@@ -282,7 +282,9 @@ def test_probabilities_of_dev_are_those_of_all_labels():
     for y in (Frame.of(CERTAIN, NAMES), Y):
         for columns in (["bad", "good"], ["bad", "good", "odd", "new"], ["bad", "good", "new"]):
             dev = Frame.of(np.eye(len(columns))[:2], columns)
-            with pytest.raises(ValueError, match=r"y of dev has the columns \['bad'.*\['bad', 'good', 'odd'"):
+            with pytest.raises(
+                ValueError, match=r"y of dev has the columns \['bad'.*\['bad', 'good', 'odd'"
+            ):
                 tiny().fit(X, y, dev=(X[:2], dev))
     other = Frame.of(CERTAIN[:, ::-1], NAMES[::-1])
     own, usual = (tiny().fit(X, Y, dev=(X, dev)) for dev in (other, Frame.of(CERTAIN, NAMES)))

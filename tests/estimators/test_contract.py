@@ -1,5 +1,6 @@
 """What every estimator promises, whatever its task; a new one joins by a row in `ROWS`."""
 
+import enum
 import pickle
 import random
 import warnings
@@ -206,6 +207,38 @@ def test_labels_of_every_type(task, labels, tiny, tmp_path):
         assert type(found.tolist()[0]) is type(np.asarray(labels).tolist()[0])
         assert own.score(row.X, y) == np.mean(found == np.asarray(y))
         assert own.score(row.X, y) > 0.9
+
+
+class Mood(str, enum.Enum):  # noqa: UP042  (the str of a StrEnum is its value)
+    """Members of the same length, whose names begin alike: as an array they would be merged."""
+
+    bad = "gray"
+    fine = "blue"
+
+
+@pytest.mark.parametrize("task", ["classify", "pair"])
+@pytest.mark.parametrize(
+    "form", [list, lambda own: np.array(own, dtype=object), lambda own: [[y] for y in own]]
+)
+def test_members_of_an_enum_are_the_texts_that_they_stand_for(task, form, tiny):
+    row = ROWS[task]
+    moods = [(Mood.bad, Mood.fine)[side] for side in SIDES]
+    y = form(moods)
+    estimator = row.kind(recipe=tiny, epochs=3).fit(row.X, y)
+    assert estimator.classes_.tolist() == ["blue", "gray"]
+    assert {type(label) for label in estimator.predict(row.X).tolist()} == {str}
+    assert estimator.score(row.X, y) == np.mean(estimator.predict(row.X) == [own.value for own in moods])
+
+
+def test_members_of_an_enum_in_lists(tiny):
+    row = ROWS["multi-label"]
+    sets = [[Mood.bad, Mood.fine] if side else [Mood.fine] for side in SIDES]
+    many = MultiLabelClassifier(recipe=tiny, epochs=1).fit(row.X, sets)
+    assert many.classes_.tolist() == ["blue", "gray"]
+    assert many.score(row.X, sets) == many.score(row.X, [[mood.value for mood in own] for own in sets])
+    row = ROWS["tag"]
+    tags = [[Mood.bad, *[Mood.fine] * 4] for _ in row.X]
+    assert TextTagger(recipe=tiny, epochs=1).fit(row.X, tags).classes_ == ["blue", "gray"]
 
 
 @pytest.mark.parametrize("task", ["classify", "pair"])

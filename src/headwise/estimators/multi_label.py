@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, check_columns, pair_of, texts_of
+from headwise.estimators.base import TextEstimator, check_columns, pair_of, plain, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -119,7 +119,7 @@ def _columns(y: Any) -> list[str] | None:
     if names == list(range(len(names))):
         return None
     check_columns(names)
-    return [str(name) for name in names]
+    return [plain(name) for name in names]
 
 
 def _matrix(y: Any) -> NDArray[np.bool_] | None:
@@ -138,4 +138,4 @@ def _names(labels: Any, place: int) -> tuple[str, ...]:
     for label in labels:
         if not isinstance(label, str):
             raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts")
-    return tuple(dict.fromkeys(map(str, labels)))
+    return tuple(dict.fromkeys(map(plain, labels)))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import check_listed, pair_of
+from headwise.estimators.base import check_listed, pair_of, plain
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -99,7 +99,7 @@ def _pairs(X: Any) -> list[Pair]:
             or not all(isinstance(text, str) for text in row)
         ):
             raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts")
-    return [Pair(str(first), str(second)) for first, second in rows]
+    return [Pair(plain(first), plain(second)) for first, second in rows]
 
 
 def _labelled(X: Any, y: Any) -> Answered:

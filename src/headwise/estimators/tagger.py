@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, check_listed, pair_of
+from headwise.estimators.base import TextEstimator, check_listed, pair_of, plain
 from headwise.models.tag_model import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -98,4 +98,4 @@ def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
     if not len(row):
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
-    return tuple(map(str, row))
+    return tuple(map(plain, row))
