@@ -370,6 +370,30 @@ def test_types_of_pandas(labels, tmp_path):
         tiny().fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))
 
 
+class Table(Nullable):
+    """Likewise of a DataFrame of one column."""
+
+    tolist = dtype = None
+    ndim = 2
+    shape = (len(X), 1)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.to_numpy().astype(dtype or object)
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)[:, None]
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_a_table_of_one_column_is_one_of_labels(labels):
+    y = [labels[label == "good"] for label in Y]
+    fitted = tiny().fit(X, Table(y))
+    assert fitted.classes_.tolist() == labels
+    assert fitted.score(X, Table(y)) == fitted.score(X, y)
+    with pytest.raises(ValueError, match=r"y\[0\] is None"):
+        tiny().fit(X, Table([None, *y[1:]]))
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
 def test_another_default_of_numbers_changes_nothing(dtype, tmp_path):
     usual = tiny(recipe=BASED, random_state=0).fit(X, Y)

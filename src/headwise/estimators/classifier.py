@@ -36,9 +36,9 @@ class TextClassifier(LabelEstimator):
 
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
-            y: Their labels: strings, whole numbers or truth values; or the probabilities of all labels,
-                `[texts, labels]`, where they are not certain. These are named 0, 1, ..., or as the columns
-                of a DataFrame are.
+            y: Their labels: a list, an array, a Series or one column of strings, whole numbers or truth
+                values; or the probabilities of all labels, `[texts, labels]`, where they are not certain.
+                These are named 0, 1, ..., or as the columns of a DataFrame are.
             sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
             dev: Texts and labels that choose the best epoch and calibrate the probabilities. By default a
                 share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.

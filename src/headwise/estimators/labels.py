@@ -82,16 +82,16 @@ def check_labels(y: Any) -> np.ndarray:
         TypeError, ValueError: It is something else.
     """
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        y = y.tolist()  # pandas has types of its own, which scikit-learn would make numbers with fractions
+        # pandas has types of its own, which scikit-learn would make numbers with fractions.
+        y = y.tolist() if getattr(y, "ndim", 1) == 1 else y.to_numpy()
     targets = column_or_1d(y)
     # An array of strings has NaN as 'nan', and an Enum's text cut off where its value would end.
-    given = (
-        np.asarray(y, dtype=object).ravel().tolist() if isinstance(y, list | tuple) else targets.tolist()
-    )
+    own = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets
+    given = [label.item() if isinstance(label, np.generic) else label for label in own.tolist()]
     for place, label in enumerate(given):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
-    if targets.dtype.kind in "OU":
+    if targets.dtype.kind in "OUT":
         texts = all(isinstance(label, str) for label in given)
         kinds = sorted({type(label).__name__ for label in given})
         if not texts and len(kinds) > 1:
