@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,8 @@ def _parses(
     if not heads or len(heads) < len(texts):
         return None, None
 
-    def tree(text: int, start: int, stop: int) -> Tensor:
-        return torch.from_numpy(distances_within(heads[text], start, stop))
+    return partial(_tree, heads), [torch.from_numpy(own) for own in heads]
 
-    return tree, [torch.from_numpy(own) for own in heads]
+
+def _tree(heads: Sequence[Heads], text: int, start: int, stop: int) -> Tensor:
+    return torch.from_numpy(distances_within(heads[text], start, stop))
