@@ -4,7 +4,7 @@ import enum
 import pickle
 import random
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import pytest
@@ -157,6 +157,15 @@ def test_what_was_loaded_is_trained_again_as_it_was(row, fitted, tmp_path):
         answers = (row.y,) if method == "score" else ()
         found, wanted = (getattr(own, method)(row.X, *answers) for own in (again, fitted))
         assert (found == wanted) if answers else plain(found) == plain(wanted)
+
+
+def test_arrays_are_taken_as_lists_are_and_hints_say_so(row, unfitted, fitted):
+    arrays = [np.array(own, dtype=object) for own in (row.X, row.y)]
+    own = clone(unfitted).fit(*arrays)
+    assert plain(own.predict(arrays[0])) == plain(fitted.predict(row.X))
+    for method in ("fit", *row.methods):
+        hints = get_type_hints(getattr(row.kind, method))
+        assert {hints[name] for name in ("X", "y") if name in hints} <= {Any}
 
 
 def test_one_text_is_no_list_of_texts(row, fitted):

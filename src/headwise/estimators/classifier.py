@@ -1,6 +1,5 @@
 """TextClassifier: the main job as a scikit-learn estimator, `TextClassifier().fit(texts, labels)`."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,14 +23,7 @@ class TextClassifier(LabelEstimator):
 
     TASK: ClassVar[str] = "classify"
 
-    def fit(
-        self,
-        X: Sequence[str],
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        dev: tuple[Sequence[str], Any] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their labels.
 
         Args:

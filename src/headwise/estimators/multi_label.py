@@ -27,7 +27,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     TASK: ClassVar[str] = "multi-label"
 
-    def fit(self, X: Sequence[str], y: Any, *, dev: tuple[Sequence[str], Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their labels.
 
         Args:
@@ -53,12 +53,12 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         matrix = _matrix(y) is not None
         return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
 
-    def predict_proba(self, X: Sequence[str]) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The calibrated probability of every label, each by itself, `[texts, labels]`."""
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(texts_of(X))[:, self._order]
 
-    def predict(self, X: Sequence[str]) -> Any:
+    def predict(self, X: Any) -> Any:
         """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
         else a list with a tuple of names for each text."""
         check_is_fitted(self, "model_")
@@ -67,7 +67,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             return given.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in given]
 
-    def score(self, X: Sequence[str], y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
         check_is_fitted(self, "model_")
         known = [str(label) for label in self.classes_]

@@ -1,7 +1,7 @@
 """PairClassifier, PairRegressor: what holds between two texts, or how much, as scikit-learn estimators."""
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,13 +27,7 @@ class PairClassifier(LabelEstimator):
 
     TASK: ClassVar[str] = "pair"
 
-    def fit(
-        self,
-        X: Sequence[tuple[str, str]],
-        y: Sequence[Any],
-        *,
-        dev: tuple[Sequence[tuple[str, str]], Sequence[Any]] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their labels.
 
         Args:
@@ -64,13 +58,7 @@ class PairRegressor(NumberEstimator):
 
     TASK: ClassVar[str] = "pair-score"
 
-    def fit(
-        self,
-        X: Sequence[tuple[str, str]],
-        y: Sequence[float],
-        *,
-        dev: tuple[Sequence[tuple[str, str]], Sequence[float]] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their scores.
 
         Args:
