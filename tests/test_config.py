@@ -1,5 +1,6 @@
 """Configurations from plain data: what fits is taken over, what does not is an error that says where."""
 
+import json
 import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -58,6 +59,18 @@ def test_every_type():
     got = from_dict(Outer, EVERYTHING)
     assert got == Outer(3, 2.0, True, "y", "two", ("a",), (1, 2), 4, Inner(2), {"k": 1})
     assert type(got.number) is float
+
+
+def test_numbers_of_numpy_are_numbers():
+    given = {"whole": np.int64(3), "number": np.float32(0.5), "flag": np.True_, "text_name": np.str_("y")}
+    got = from_dict(Outer, {**given, "numbers": [np.int8(1)], "perhaps": np.uint8(4)})
+    assert got == Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4)
+    assert json.dumps(to_dict(got)) == json.dumps(
+        to_dict(Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4))
+    )
+    for wrong in ({"whole": np.float64(3.0)}, {"whole": np.True_}, {"number": np.array([0.5])}):
+        with pytest.raises(ConfigError, match="expected a"):
+            from_dict(Outer, {"whole": 3, **wrong})
 
 
 def test_what_is_left_out_is_default():

@@ -1,5 +1,7 @@
 """Ragged against plain loops over the texts."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -98,6 +100,21 @@ def test_trees_stay_with_their_texts():
     assert moved is not None
     assert {tree.device.type for tree in moved} == {"meta"}
     assert Layout([3]).trees is None
+
+
+def tree_of(text: int, start: int, stop: int) -> Tensor:
+    """Trees that are made when they are asked for, 10 a text apart."""
+    return 10 * text + torch.arange(9).view(3, 3)[start:stop, start:stop]
+
+
+@pytest.mark.parametrize("trees", [tree_of, [tree_of(text, 0, 3) for text in range(3)]])
+def test_some_texts_can_be_pickled_with_their_trees(trees):
+    some = Ragged(torch.randn(9, 2), Layout([3, 3, 3], trees=trees))[[2, 0]]
+    for batch in (some, some[[1]], pickle.loads(pickle.dumps(some)), pickle.loads(pickle.dumps(some[[1]]))):
+        assert batch.layout.trees is not None
+        wanted = [20, 0] if len(batch) == 2 else [0]
+        assert [int(tree[0, 0]) for tree in batch.layout.trees] == wanted
+        assert batch.layout.tree(0, 1, 3).tolist() == tree_of(wanted[0] // 10, 1, 3).tolist()
 
 
 @pytest.mark.parametrize("shapes", [[(3, 3)], [(3, 3), (0, 0), (1, 1)], [(3, 3), (1, 2)], [(3,), (1, 1)]])

@@ -118,6 +118,8 @@ def to_dict(config: Any) -> dict[str, Any]:
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
     """`value` as the annotated type, or a ConfigError."""
+    if getattr(value, "shape", None) == ():
+        value = value.item()  # a number of NumPy's
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         if value is None and type(None) in get_args(kind):

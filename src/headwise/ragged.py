@@ -7,7 +7,7 @@ construction: there is no padding that could leak.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from operator import index
 from typing import Any, SupportsIndex, overload
 
@@ -136,8 +136,15 @@ class Layout:
     def select(self, texts: Sequence[int]) -> "Layout":
         """The layout of some of the texts, in the order given."""
         heads = None if self.heads is None else [self.heads[t] for t in texts]
-        trees = (lambda t, start, stop: self.tree(texts[t], start, stop)) if self.parsed else None
+        trees = self._trees
+        if callable(trees):
+            trees = partial(self._tree_among, tuple(texts))  # which can be pickled where they can
+        elif trees is not None:
+            trees = [trees[t] for t in texts]
         return Layout([self.sizes[t] for t in texts], self.device, trees, heads)
+
+    def _tree_among(self, texts: Sequence[int], text: int, start: int, stop: int) -> Tensor:
+        return self.tree(texts[text], start, stop)
 
     def to(self, device: torch.device | str) -> "Layout":
         """The same layout with its index tensors on `device`."""

@@ -231,15 +231,26 @@ def test_ctrl_c_stops_it_and_leaves_nothing_behind(monkeypatch, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_labels_may_be_probabilities_and_texts_have_weights():
-    class Frame(np.ndarray):  # what is read of a DataFrame
-        columns = ("bad", "good", "odd")
+class Frame(np.ndarray):
+    """What is read of a DataFrame."""
 
-    names = ["bad", "good", "odd"]
-    certain = np.eye(3)[[names.index(label) for label in Y]]
-    shares = 0.7 * certain + 0.1
-    own = tiny(recipe=BASED).fit(X, shares.view(Frame))
-    assert own.classes_.tolist() == names
+    columns: list
+
+    @classmethod
+    def of(cls, values, columns) -> "Frame":
+        frame = np.asarray(values).view(cls)
+        frame.columns = list(columns)
+        return frame
+
+
+NAMES = ["bad", "good", "odd"]
+CERTAIN = np.eye(3)[[NAMES.index(label) for label in Y]]
+
+
+def test_labels_may_be_probabilities_and_texts_have_weights():
+    shares = 0.7 * CERTAIN + 0.1
+    own = tiny(recipe=BASED).fit(X, Frame.of(shares, NAMES))
+    assert own.classes_.tolist() == NAMES
     assert own.score(X, Y) > 0.9
     assert tiny().fit(X, shares, sample_weight=np.ones(60)).classes_.tolist() == [0, 1, 2]
     heavy = np.where(np.array(Y) == "odd", 0.0, 1.0)
@@ -258,6 +269,28 @@ def test_labels_may_be_probabilities_and_texts_have_weights():
 def test_probabilities_and_weights_that_are_none(y, weights, found):
     with pytest.raises(ValueError, match=found):
         tiny().fit(X, y, weights)
+
+
+@pytest.mark.parametrize("columns", [["bad", "good", "bad"], [1, 1, 2]])
+def test_columns_of_the_same_name_would_lose_what_one_of_them_says(columns):
+    with pytest.raises(ValueError, match=r"y has columns of the same name: .*; expected one for each"):
+        tiny().fit(X, Frame.of(CERTAIN, columns))
+
+
+def test_probabilities_of_dev_are_those_of_all_labels():
+    """What is missing was taken as the rest of the probability."""
+    for y in (Frame.of(CERTAIN, NAMES), Y):
+        for columns in (["bad", "good"], ["bad", "good", "odd", "new"], ["bad", "good", "new"]):
+            dev = Frame.of(np.eye(len(columns))[:2], columns)
+            with pytest.raises(
+                ValueError, match=r"y of dev has the columns \['bad'.*\['bad', 'good', 'odd'"
+            ):
+                tiny().fit(X, y, dev=(X[:2], dev))
+    other = Frame.of(CERTAIN[:, ::-1], NAMES[::-1])
+    own, usual = (tiny().fit(X, Y, dev=(X, dev)) for dev in (other, Frame.of(CERTAIN, NAMES)))
+    np.testing.assert_array_equal(own.predict_proba(X), usual.predict_proba(X))
+    with pytest.raises(ValueError, match=r"columns \[0, 1\]; expected .* \[0, 1, 2\]"):
+        tiny().fit(X, CERTAIN, dev=(X, np.full((len(X), 2), 0.5)))
 
 
 def test_truth_values_that_are_objects_are_scored():
@@ -335,6 +368,30 @@ def test_types_of_pandas(labels, tmp_path):
         assert type(own.predict(X).tolist()[0]) is type(labels[0])
     with pytest.raises(ValueError, match=r"y\[3\] is None"):
         tiny().fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))
+
+
+class Table(Nullable):
+    """Likewise of a DataFrame of one column."""
+
+    tolist = dtype = None
+    ndim = 2
+    shape = (len(X), 1)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.to_numpy().astype(dtype or object)
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)[:, None]
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_a_table_of_one_column_is_one_of_labels(labels):
+    y = [labels[label == "good"] for label in Y]
+    fitted = tiny().fit(X, Table(y))
+    assert fitted.classes_.tolist() == labels
+    assert fitted.score(X, Table(y)) == fitted.score(X, y)
+    with pytest.raises(ValueError, match=r"y\[0\] is None"):
+        tiny().fit(X, Table([None, *y[1:]]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])

@@ -1,9 +1,10 @@
 """What every estimator promises, whatever its task; a new one joins by a row in `ROWS`."""
 
+import enum
 import pickle
 import random
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import pytest
@@ -158,6 +159,15 @@ def test_what_was_loaded_is_trained_again_as_it_was(row, fitted, tmp_path):
         assert (found == wanted) if answers else plain(found) == plain(wanted)
 
 
+def test_arrays_are_taken_as_lists_are_and_hints_say_so(row, unfitted, fitted):
+    arrays = [np.array(own, dtype=object) for own in (row.X, row.y)]
+    own = clone(unfitted).fit(*arrays)
+    assert plain(own.predict(arrays[0])) == plain(fitted.predict(row.X))
+    for method in ("fit", *row.methods):
+        hints = get_type_hints(getattr(row.kind, method))
+        assert {hints[name] for name in ("X", "y") if name in hints} <= {Any}
+
+
 def test_one_text_is_no_list_of_texts(row, fitted):
     with pytest.raises(TypeError, match="X is one text"):
         fitted.predict("a text")
@@ -180,6 +190,8 @@ LABELS = {
     "numpy bool": [np.bool_(False), np.bool_(True)],
     "numpy str": [np.str_("no"), np.str_("yes")],
     "objects": np.array(["no", "yes"], dtype=object),
+    "strings": np.array(["no", "yes"], dtype=np.dtypes.StringDType()),
+    "numbers of two types": np.array([3, np.int64(11)], dtype=object),
     "small": np.array([-3, 11], dtype=np.int8),
     "half": np.array([-1.0, 2.0], dtype=np.float16),
 }
@@ -206,6 +218,38 @@ def test_labels_of_every_type(task, labels, tiny, tmp_path):
         assert type(found.tolist()[0]) is type(np.asarray(labels).tolist()[0])
         assert own.score(row.X, y) == np.mean(found == np.asarray(y))
         assert own.score(row.X, y) > 0.9
+
+
+class Mood(str, enum.Enum):  # noqa: UP042  (the str of a StrEnum is its value)
+    """Members of the same length, whose names begin alike: as an array they would be merged."""
+
+    bad = "gray"
+    fine = "blue"
+
+
+@pytest.mark.parametrize("task", ["classify", "pair"])
+@pytest.mark.parametrize(
+    "form", [list, lambda own: np.array(own, dtype=object), lambda own: [[y] for y in own]]
+)
+def test_members_of_an_enum_are_the_texts_that_they_stand_for(task, form, tiny):
+    row = ROWS[task]
+    moods = [(Mood.bad, Mood.fine)[side] for side in SIDES]
+    y = form(moods)
+    estimator = row.kind(recipe=tiny, epochs=3).fit(row.X, y)
+    assert estimator.classes_.tolist() == ["blue", "gray"]
+    assert {type(label) for label in estimator.predict(row.X).tolist()} == {str}
+    assert estimator.score(row.X, y) == np.mean(estimator.predict(row.X) == [own.value for own in moods])
+
+
+def test_members_of_an_enum_in_lists(tiny):
+    row = ROWS["multi-label"]
+    sets = [[Mood.bad, Mood.fine] if side else [Mood.fine] for side in SIDES]
+    many = MultiLabelClassifier(recipe=tiny, epochs=1).fit(row.X, sets)
+    assert many.classes_.tolist() == ["blue", "gray"]
+    assert many.score(row.X, sets) == many.score(row.X, [[mood.value for mood in own] for own in sets])
+    row = ROWS["tag"]
+    tags = [[Mood.bad, *[Mood.fine] * 4] for _ in row.X]
+    assert TextTagger(recipe=tiny, epochs=1).fit(row.X, tags).classes_ == ["blue", "gray"]
 
 
 @pytest.mark.parametrize("task", ["classify", "pair"])

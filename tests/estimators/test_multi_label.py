@@ -108,6 +108,11 @@ def test_columns_with_names(tiny, tmp_path):
     assert plain.classes_.tolist() == [0, 1, 2]
 
 
+def test_columns_of_the_same_name_are_refused(tiny):
+    with pytest.raises(ValueError, match=r"y has columns of the same name: \['sun', 'rain', 'sun'\]"):
+        MultiLabelClassifier(recipe=tiny).fit(["a", "b"], Frame(np.eye(3)[:2], ["sun", "rain", "sun"]))
+
+
 def test_a_matrix_has_a_column_for_each_label(tiny):
     X, sets = data(120)
     y = MultiLabelBinarizer(classes=NAMES).fit_transform(sets)
@@ -122,3 +127,9 @@ def test_a_matrix_has_a_column_for_each_label(tiny):
     assert named.score(X, Frame(y[:, ::-1], NAMES[::-1])) == named.score(X, sets)
     with pytest.raises(ValueError, match=r"unknown labels, \['fog'\]"):
         named.score(X, Frame(y, ["rain", "sun", "fog"]))
+    some = Frame(y[:, :2], NAMES[:2])  # whether a text has the third is not known
+    wanted = r"only the columns \['rain', 'sun'\]; expected one for each label, \['rain', 'sun', 'wind'\]"
+    with pytest.raises(ValueError, match=wanted):
+        named.score(X, some)
+    with pytest.raises(ValueError, match=wanted):
+        MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, NAMES), dev=(X, some))

@@ -1,5 +1,7 @@
 """Encoded texts and batches of them."""
 
+import pickle
+
 import numpy as np
 import torch
 
@@ -31,6 +33,8 @@ def test_the_trees_are_in_the_layout():
     trees = batch.layout.trees
     assert [tree.tolist() for tree in trees][2] == tree_distances([2, 0, 2]).tolist()
     assert trees[1].shape == (0, 0)
+    again = pickle.loads(pickle.dumps(batch)).layout.trees
+    assert [tree.tolist() for tree in again] == [tree.tolist() for tree in trees]
     assert batch_of([text(1, heads=[0]), text(2)]).layout.trees is None
 
 

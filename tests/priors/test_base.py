@@ -24,6 +24,7 @@ from headwise.priors import (
     Rotary,
     Shaw,
     Sum,
+    T5Buckets,
     TransformerXL,
     TreeBuckets,
     TreeDistance,
@@ -33,6 +34,7 @@ from headwise.priors import (
     from_json,
     parse_heads,
 )
+from headwise.priors.spell import spell
 
 fuzz = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 
@@ -192,11 +194,10 @@ def test_adding():
         lambda: WordDistance("1"),
         lambda: WordDistance(float("nan")),
         lambda: WordDistance(10**400),
-        lambda: WordDistance(np.float32(0.1)),  # which no JSON has
         lambda: TreeDistance(None),
         lambda: Gaussian(None),
         lambda: Rotary("x"),
-        lambda: allocate_scales(1, 3, 4, [np.int64(3)], 0.5),
+        lambda: allocate_scales(1, 3, 4, [True], 0.5),
         lambda: parse_heads(None, 2),
         lambda: parse_heads("forward", -2),
     ],
@@ -256,6 +257,34 @@ def test_json_round_trip(any_prior, data):
 def test_json_errors(data, message):
     with pytest.raises(ConfigError, match=message):
         from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (Window(width=np.int64(3)), Window(width=3)),
+        (Window(fraction=np.float64(0.25)), Window(fraction=0.25)),
+        (WordDistance(np.float32(0.5)), WordDistance(0.5)),
+        (WordDistance(np.int32(2)), WordDistance(2)),
+        (Dilated(np.int16(2), np.uint8(5)), Dilated(2, 5)),
+        (RandomBlocks(np.int64(4), seed=np.int64(7)), RandomBlocks(4, seed=7)),
+        (T5Buckets(np.int64(8), np.int64(64)), T5Buckets(8, 64)),
+    ],
+)
+def test_numbers_of_numpy_are_numbers(given, wanted):
+    """They are kept as Python's, so that nobody can tell them apart."""
+    assert given == wanted
+    assert hash(given) == hash(wanted)
+    assert repr(given) == repr(wanted)
+    assert json.dumps(given.to_json()) == json.dumps(wanted.to_json())
+    assert spell(given) == spell(wanted)
+
+
+@pytest.mark.parametrize("make", [WordDistance, lambda own: Window(width=own), Dilated])
+@pytest.mark.parametrize("truth", [True, np.True_])
+def test_truth_values_are_no_numbers(make, truth):
+    with pytest.raises(ConfigError, match="number"):
+        make(truth)
 
 
 def test_every_prior_is_listed_under_its_name():

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,6 +110,8 @@ def test_allocate_scales_gives_a_prior_to_every_head():
         ("N/3", Window(fraction=1 / 3)),
         ("n", Window(fraction=1.0)),
         (0.25, Window(fraction=0.25)),
+        (np.int64(3), Window(width=3)),
+        (np.float32(0.25), Window(fraction=0.25)),
         ("1/4", Window(fraction=0.25)),
         ("0.25", Window(fraction=0.25)),
         (Forward(), Forward()),

@@ -98,12 +98,9 @@ class TreeLSTM(RaggedModule):
         Raises:
             HeadwiseError: HW310, a text is not parsed; HW311, its heads are no tree, or no brackets.
         """
-        name = ("tree-lstm", self.config.trees)
-        if name not in x.layout.memo:
-            find = _dependencies if self.config.trees == "dependency" else _brackets
-            with torch.inference_mode(False):
-                x.layout.memo[name] = find(x.layout, _parents(x.layout, self.config.tree_fallback))
-        plan: _Plan = x.layout.memo[name]
+        # `torch.compile` cannot see through it; to disable what is not compiled would load its machinery.
+        find = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
+        plan = find(x.layout, self.config)
         step = self._dependents if self.config.trees == "dependency" else self._halves
         words = self.word(x.values)
         states, cells = [words[:0, : self.config.hidden]], words[:0, : self.config.hidden]
@@ -179,6 +176,20 @@ class _Plan:
         roots, of = np.append(roots, np.full(len(bare), len(order))), np.append(of, bare)
         numbers = (rows, roots, of, np.bincount(of, minlength=layout.texts))
         return cls(levels, *(_tensor(own, layout) for own in numbers))
+
+
+def _plan(layout: Layout, config: TreeLSTMConfig) -> _Plan:
+    """The levels of a batch, which are found once.
+
+    Raises:
+        HeadwiseError: HW310, HW311.
+    """
+    name = ("tree-lstm", config.trees)
+    if name not in layout.memo:
+        find = _dependencies if config.trees == "dependency" else _brackets
+        with torch.inference_mode(False):
+            layout.memo[name] = find(layout, _parents(layout, config.tree_fallback))
+    return layout.memo[name]
 
 
 def _tensor(numbers: Array, layout: Layout) -> Tensor:

@@ -239,6 +239,11 @@ def pair_of(dev: Any) -> tuple[Any, Any]:
     return dev[0], dev[1]
 
 
+def plain(text: Any) -> str:
+    """A label as a text of Python's own, for which `str` would give an Enum's name and not its value."""
+    return str.__str__(text) if isinstance(text, str) else str(text)
+
+
 def texts_of(X: Any) -> list[str]:
     """A column of texts as a list of plain strings.
 
@@ -254,7 +259,17 @@ def texts_of(X: Any) -> list[str]:
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"X[{place}] is {text!r:.80}; expected a text")
-    return [str(text) for text in texts]  # not NumPy's
+    return [plain(text) for text in texts]
+
+
+def check_columns(names: Sequence[Any]) -> None:
+    """Whether each column of answers has a name of its own.
+
+    Raises:
+        ValueError: Two have the same, and one of them would be lost.
+    """
+    if len(set(map(plain, names))) < len(names):
+        raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
 
 
 def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:

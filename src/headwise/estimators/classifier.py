@@ -1,6 +1,5 @@
 """TextClassifier: the main job as a scikit-learn estimator, `TextClassifier().fit(texts, labels)`."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +7,7 @@ from sklearn.utils import check_consistent_length
 
 from headwise.data.example import Example
 from headwise.data.shares import TOLERANCE, Shares
-from headwise.estimators.base import pair_of, texts_of, weights_for
+from headwise.estimators.base import check_columns, pair_of, texts_of, weights_for
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 
 
@@ -24,21 +23,14 @@ class TextClassifier(LabelEstimator):
 
     TASK: ClassVar[str] = "classify"
 
-    def fit(
-        self,
-        X: Sequence[str],
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        dev: tuple[Sequence[str], Any] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their labels.
 
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
-            y: Their labels: strings, whole numbers or truth values; or the probabilities of all labels,
-                `[texts, labels]`, where they are not certain. These are named 0, 1, ..., or as the columns
-                of a DataFrame are.
+            y: Their labels: a list, an array, a Series or one column of strings, whole numbers or truth
+                values; or the probabilities of all labels, `[texts, labels]`, where they are not certain.
+                These are named 0, 1, ..., or as the columns of a DataFrame are.
             sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
             dev: Texts and labels that choose the best epoch and calibrate the probabilities. By default a
                 share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
@@ -47,15 +39,23 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        held = None if dev is None else _examples(*pair_of(dev))
-        return self._fit_labelled(_examples(X, y, sample_weight), held)
+        answered = _examples(X, y, sample_weight)
+        held = None if dev is None else _examples(*pair_of(dev), known=answered[1])
+        return self._fit_labelled(answered, held)
 
 
-def _examples(X: Any, y: Any, weights: Any = None) -> Answered:
+def _examples(X: Any, y: Any, weights: Any = None, known: np.ndarray | None = None) -> Answered:
+    """The examples and their labels; probabilities are those of all labels that are `known`."""
     texts = texts_of(X)
     counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        names = check_labels(list(getattr(y, "columns", range(np.shape(y)[1]))))
+        columns = list(getattr(y, "columns", range(np.shape(y)[1])))
+        check_columns(columns)
+        names = check_labels(columns)
+        if known is not None and set(map(str, names)) != set(map(str, known)):
+            raise ValueError(
+                f"y of dev has the columns {columns}; expected one for each label of y, {known.tolist()}"
+            )
         shares = _probabilities(y, tuple(map(str, names)))
         check_consistent_length(texts, shares)
         rows = zip(texts, shares, counts, strict=True)

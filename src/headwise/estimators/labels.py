@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.estimators.base import TextEstimator
+from headwise.estimators.base import TextEstimator, plain
 from headwise.scores.thresholds import decide
 
 Answered = tuple[Sequence[Any], np.ndarray]
@@ -82,17 +82,22 @@ def check_labels(y: Any) -> np.ndarray:
         TypeError, ValueError: It is something else.
     """
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        y = y.tolist()  # pandas has types of its own, which scikit-learn would make numbers with fractions
+        # pandas has types of its own, which scikit-learn would make numbers with fractions.
+        y = y.tolist() if getattr(y, "ndim", 1) == 1 else y.to_numpy()
     targets = column_or_1d(y)
-    given = y if isinstance(y, list | tuple) else targets.tolist()  # an array of strings has NaN as 'nan'
+    # An array of strings has NaN as 'nan', and an Enum's text cut off where its value would end.
+    own = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets
+    given = [label.item() if isinstance(label, np.generic) else label for label in own.tolist()]
     for place, label in enumerate(given):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
-    if targets.dtype.kind in "OU" and not all(isinstance(label, str) for label in given):
+    if targets.dtype.kind in "OUT":
+        texts = all(isinstance(label, str) for label in given)
         kinds = sorted({type(label).__name__ for label in given})
-        if len(kinds) > 1:
+        if not texts and len(kinds) > 1:
             raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
-        targets = np.array(targets.tolist())
+        kept = object if texts and targets.dtype == object else None
+        targets = np.array([plain(label) for label in given] if texts else given, dtype=kept)
     if targets.dtype.kind in "mM":
         raise TypeError(f"y has labels of the type {targets.dtype}; give them as texts")
     check_classification_targets(targets)

@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, pair_of, texts_of
+from headwise.estimators.base import TextEstimator, check_columns, pair_of, plain, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -27,7 +27,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     TASK: ClassVar[str] = "multi-label"
 
-    def fit(self, X: Sequence[str], y: Any, *, dev: tuple[Sequence[str], Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their labels.
 
         Args:
@@ -53,12 +53,12 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         matrix = _matrix(y) is not None
         return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
 
-    def predict_proba(self, X: Sequence[str]) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The calibrated probability of every label, each by itself, `[texts, labels]`."""
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(texts_of(X))[:, self._order]
 
-    def predict(self, X: Sequence[str]) -> Any:
+    def predict(self, X: Any) -> Any:
         """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
         else a list with a tuple of names for each text."""
         check_is_fitted(self, "model_")
@@ -67,7 +67,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             return given.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in given]
 
-    def score(self, X: Sequence[str], y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
         check_is_fitted(self, "model_")
         known = [str(label) for label in self.classes_]
@@ -100,8 +100,10 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
         named = _columns(y)
         if known and named is None and len(known) != count:
             raise ValueError(f"y has {count} columns; expected {len(known)}, one for each label")
-        if known and (strange := [name for name in named or () if name not in known]):
-            raise ValueError(f"y has columns of unknown labels, {strange}; expected some of {list(known)}")
+        if known and named is not None and set(named) != set(known):
+            strange = [name for name in named if name not in known]
+            found = f"columns of unknown labels, {strange}" if strange else f"only the columns {named}"
+            raise ValueError(f"y has {found}; expected one for each label, {list(known)}")
         names = named or list(known) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
@@ -116,9 +118,8 @@ def _columns(y: Any) -> list[str] | None:
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
         return None
-    if len(set(map(str, names))) < len(names):
-        raise ValueError(f"y has columns of the same name: {names}")
-    return [str(name) for name in names]
+    check_columns(names)
+    return [plain(name) for name in names]
 
 
 def _matrix(y: Any) -> NDArray[np.bool_] | None:
@@ -137,4 +138,4 @@ def _names(labels: Any, place: int) -> tuple[str, ...]:
     for label in labels:
         if not isinstance(label, str):
             raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts")
-    return tuple(dict.fromkeys(map(str, labels)))
+    return tuple(dict.fromkeys(map(plain, labels)))

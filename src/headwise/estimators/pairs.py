@@ -1,14 +1,14 @@
 """PairClassifier, PairRegressor: what holds between two texts, or how much, as scikit-learn estimators."""
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import check_listed, pair_of
+from headwise.estimators.base import check_listed, pair_of, plain
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -27,13 +27,7 @@ class PairClassifier(LabelEstimator):
 
     TASK: ClassVar[str] = "pair"
 
-    def fit(
-        self,
-        X: Sequence[tuple[str, str]],
-        y: Sequence[Any],
-        *,
-        dev: tuple[Sequence[tuple[str, str]], Sequence[Any]] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their labels.
 
         Args:
@@ -64,13 +58,7 @@ class PairRegressor(NumberEstimator):
 
     TASK: ClassVar[str] = "pair-score"
 
-    def fit(
-        self,
-        X: Sequence[tuple[str, str]],
-        y: Sequence[float],
-        *,
-        dev: tuple[Sequence[tuple[str, str]], Sequence[float]] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their scores.
 
         Args:
@@ -99,7 +87,7 @@ def _pairs(X: Any) -> list[Pair]:
             or not all(isinstance(text, str) for text in row)
         ):
             raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts")
-    return [Pair(str(first), str(second)) for first, second in rows]
+    return [Pair(plain(first), plain(second)) for first, second in rows]
 
 
 def _labelled(X: Any, y: Any) -> Answered:

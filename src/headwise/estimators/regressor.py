@@ -47,14 +47,7 @@ class TextRegressor(NumberEstimator):
 
     TASK: ClassVar[str] = "regress"
 
-    def fit(
-        self,
-        X: Sequence[str],
-        y: Sequence[float],
-        sample_weight: Any = None,
-        *,
-        dev: tuple[Sequence[str], Sequence[float]] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their numbers.
 
         Args:

@@ -8,11 +8,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, check_listed, pair_of
+from headwise.estimators.base import TextEstimator, check_listed, pair_of, plain
 from headwise.models.tag_model import TaggedText
 from headwise.report.tags import judge_tags
-
-Words = Sequence[Sequence[str]]
 
 
 class TextTagger(TextEstimator):
@@ -30,7 +28,7 @@ class TextTagger(TextEstimator):
 
     TASK: ClassVar[str] = "tag"
 
-    def fit(self, X: Words, y: Words, *, dev: tuple[Words, Words] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on sentences, which are lists of words, and a list of tags for each.
 
         Args:
@@ -48,7 +46,7 @@ class TextTagger(TextEstimator):
             raise ValueError("y has only one tag; a tagger needs two or more")
         return self._fit(sentences, None if dev is None else _sentences(*pair_of(dev)))
 
-    def predict(self, X: Words) -> list[list[str]]:
+    def predict(self, X: Any) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags."""
         check_is_fitted(self, "model_")
         return [list(found.tags) for found in self.model_.tag(_sentences(X))]
@@ -60,13 +58,13 @@ class TextTagger(TextEstimator):
             raise TypeError("texts is one text; give a list of texts")
         return self.model_.predict(texts)
 
-    def score(self, X: Words, y: Words) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """F1 of exact spans where the tags mark spans; else the share of words with the right tag."""
         check_is_fitted(self, "model_")
         tokens, entities = judge_tags(self.predict(X), _sentences(X, y), self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
-    def _items(self, X: Words) -> Sequence[Any]:
+    def _items(self, X: Any) -> Sequence[Any]:
         return _sentences(X)
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
@@ -74,7 +72,7 @@ class TextTagger(TextEstimator):
         self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))
 
 
-def _sentences(X: Words, y: Words | None = None) -> list[Tagged]:
+def _sentences(X: Any, y: Any = None) -> list[Tagged]:
     check_listed(X, "lists of words")
     words = [_row("X", place, row) for place, row in enumerate(X)]
     if y is None:
@@ -98,4 +96,4 @@ def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
     if not len(row):
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
-    return tuple(map(str, row))
+    return tuple(map(plain, row))

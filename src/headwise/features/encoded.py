@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,9 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
 
 def parsed_layout(heads: Sequence[Heads], device: torch.device | str = "cpu") -> Layout:
     """The layout of texts with these heads, and with the distances in their trees."""
+    numbers = [torch.from_numpy(own) for own in heads]
+    return Layout([len(own) for own in heads], device, partial(_tree, heads), numbers)
 
-    def tree(text: int, start: int, stop: int) -> Tensor:
-        return torch.from_numpy(distances_within(heads[text], start, stop))
 
-    return Layout([len(own) for own in heads], device, tree, [torch.from_numpy(own) for own in heads])
+def _tree(heads: Sequence[Heads], text: int, start: int, stop: int) -> Tensor:
+    return torch.from_numpy(distances_within(heads[text], start, stop))

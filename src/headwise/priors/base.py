@@ -8,6 +8,7 @@ allows and adds their scores.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
@@ -208,29 +209,40 @@ def strictest(uses: Iterable[TreeUse]) -> TreeUse:
     return "error" if "error" in found else "word" if "word" in found else "none"
 
 
-def check_whole(low: int, **values: int) -> None:
+def plain_number(prior: Prior, name: str, kind: type = Real) -> bool:
+    """Whether a value of a prior is a number. One of NumPy's becomes Python's, as which it is stored."""
+    value = getattr(prior, name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return False
+    object.__setattr__(prior, name, int(value) if isinstance(value, Integral) else float(value))
+    return True
+
+
+def check_whole(prior: Prior, low: int, *names: str) -> None:
     """Check that values of a prior are whole numbers.
 
     Raises:
         ConfigError: One is not, or is less than `low`.
     """
-    for name, value in values.items():
-        if type(value) is not int or value < low:
-            raise ConfigError(f"{name} must be a whole number, at least {low}, got {value!r}")
+    for name in names:
+        if not plain_number(prior, name, Integral) or getattr(prior, name) < low:
+            found = getattr(prior, name)
+            raise ConfigError(f"{name} must be a whole number, at least {low}, got {found!r}")
 
 
 _LARGEST = 1e30
 
 
-def check_number(**values: float) -> None:
+def check_number(prior: Prior, *names: str) -> None:
     """Check that values of a prior are numbers, not so large that their products with distances are none.
 
     Raises:
         ConfigError: One is not.
     """
-    for name, value in values.items():
-        if type(value) not in (int, float) or not abs(value) <= _LARGEST:
-            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {value!r:.80}")
+    for name in names:
+        if not plain_number(prior, name) or not abs(getattr(prior, name)) <= _LARGEST:
+            found = getattr(prior, name)
+            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {found!r:.80}")
 
 
 def _parts(prior: Prior) -> Sequence[Prior]:

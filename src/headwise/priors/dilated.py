@@ -26,9 +26,9 @@ class Dilated(Prior):
     name: ClassVar[str] = "dilated"
 
     def __post_init__(self) -> None:
-        check_whole(1, step=self.step)
+        check_whole(self, 1, "step")
         if self.width is not None:
-            check_whole(1, width=self.width)
+            check_whole(self, 1, "width")
             if self.width % 2 == 0:
                 raise ConfigError(f"the width of a dilated window must be odd, got {self.width}")
 

@@ -28,7 +28,7 @@ class Gaussian(Prior):
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        check_number(sigma=self.sigma, offset=self.offset)
+        check_number(self, "sigma", "offset")
         if self.sigma <= 0:
             raise ConfigError(f"the sigma of a Gaussian must be more than 0, got {self.sigma}")
 

@@ -30,7 +30,7 @@ class GlobalTokens(Prior):
     name: ClassVar[str] = "global-tokens"
 
     def __post_init__(self) -> None:
-        check_whole(1, count=self.count)
+        check_whole(self, 1, "count")
         if not isinstance(self.inner, Prior):
             raise ConfigError(f"global tokens stand around another prior, got {self.inner!r}")
 

@@ -32,8 +32,8 @@ class RandomBlocks(Prior):
     name: ClassVar[str] = "random-blocks"
 
     def __post_init__(self) -> None:
-        check_whole(1, size=self.size)
-        check_whole(0, count=self.count, neighbours=self.neighbours, seed=self.seed)
+        check_whole(self, 1, "size")
+        check_whole(self, 0, "count", "neighbours", "seed")
 
     def visible(self, pairs: Pairs) -> Tensor:
         query, key, length = torch.broadcast_tensors(

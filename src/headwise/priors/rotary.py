@@ -26,7 +26,7 @@ class Rotary(Prior):
     name: ClassVar[str] = "rotary"
 
     def __post_init__(self) -> None:
-        check_number(base=self.base)
+        check_number(self, "base")
         if self.base <= 1:
             raise ConfigError(f"the base of a rotary prior must be more than 1, got {self.base}")
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Integral, Real
 
 from headwise.errors import ConfigError
 from headwise.priors.base import Prior
@@ -76,9 +77,9 @@ def parse_scale(scale: Scale) -> Prior:
     """`3` or `"3"` -> `Window(width=3)`; `"n/16"` or `1/16` -> `Window(fraction=1/16)`; priors as is."""
     if isinstance(scale, Prior):
         return scale
-    if isinstance(scale, int):
+    if isinstance(scale, Integral):
         return Window(width=scale)
-    if isinstance(scale, float):
+    if isinstance(scale, Real):
         return Window(fraction=scale)
     try:
         text = scale.strip().lower()

@@ -29,7 +29,7 @@ class Shaw(LearnedPrior):
     name: ClassVar[str] = "shaw"
 
     def __post_init__(self) -> None:
-        check_whole(0, span=self.span)
+        check_whole(self, 0, "span")
         if not isinstance(self.values, bool):
             raise ConfigError(f"values must be true or false, got {self.values!r}")
 

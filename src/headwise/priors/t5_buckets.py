@@ -32,8 +32,8 @@ class T5Buckets(LearnedPrior):
     name: ClassVar[str] = "t5-buckets"
 
     def __post_init__(self) -> None:
-        check_whole(4, buckets=self.buckets)
-        check_whole(self.buckets // 4 + 1, furthest=self.furthest)
+        check_whole(self, 4, "buckets")
+        check_whole(self, self.buckets // 4 + 1, "furthest")
         if self.buckets % 4:
             raise ConfigError(f"the number of T5 buckets must be a multiple of 4, got {self.buckets}")
 

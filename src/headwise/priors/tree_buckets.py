@@ -28,7 +28,7 @@ class TreeBuckets(LearnedPrior):
     name: ClassVar[str] = "tree-buckets"
 
     def __post_init__(self) -> None:
-        check_whole(1, furthest=self.furthest)
+        check_whole(self, 1, "furthest")
         check_fallback(self.fallback)
 
     def bucket(self, pairs: Pairs) -> Tensor:

@@ -26,7 +26,7 @@ class TreeDistance(Prior):
     name: ClassVar[str] = "tree-distance"
 
     def __post_init__(self) -> None:
-        check_number(alpha=self.alpha)
+        check_number(self, "alpha")
         check_fallback(self.fallback)
 
     def score(self, pairs: Pairs) -> Tensor:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Band, Pairs, Prior
+from headwise.priors.base import Band, Pairs, Prior, plain_number
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,12 @@ class Window(Prior):
         if (self.width is None) == (self.fraction is None):
             raise ConfigError("Window takes either width= or fraction=, and needs one of them")
         if self.width is not None and (
-            type(self.width) is not int or self.width < 1 or self.width % 2 == 0
+            not plain_number(self, "width", Integral) or self.width < 1 or self.width % 2 == 0
         ):
             raise ConfigError(
                 f"the width of a window must be an odd whole number, at least 1, got {self.width!r}"
             )
-        if self.fraction is not None and (
-            type(self.fraction) not in (int, float) or not 0 < self.fraction <= 2
-        ):
+        if self.fraction is not None and (not plain_number(self, "fraction") or not 0 < self.fraction <= 2):
             raise ConfigError(
                 f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
                 f"whole text, got {self.fraction!r}; a window of 3 words is a whole number, 3"

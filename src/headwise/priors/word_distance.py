@@ -21,7 +21,7 @@ class WordDistance(Prior):
     name: ClassVar[str] = "word-distance"
 
     def __post_init__(self) -> None:
-        check_number(alpha=self.alpha)
+        check_number(self, "alpha")
 
     def score(self, pairs: Pairs) -> Tensor:
         distance = (pairs.query - pairs.key).abs()

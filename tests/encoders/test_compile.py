@@ -1,0 +1,36 @@
+"""Every encoder is the same where `torch.compile` has taken it apart."""
+
+import pytest
+import torch
+
+from headwise.encoders import ENCODERS
+from headwise.errors import HeadwiseError
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's compiler warns of what it does itself
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """What was compiled is not left to other tests."""
+    yield
+    torch.compiler.reset()
+
+
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_compiled_encoders_give_the_same(name, rows, encoder_of, words):
+    encoder = encoder_of(next(row for row, (own, _) in rows.items() if own == name))
+    compiled = torch.compile(encoder, backend="eager")
+    batch, results = words((3, 0, 5), 8), []
+    for own in (encoder, compiled):
+        values = batch.values.detach().clone().requires_grad_()
+        found = own(batch.with_values(values)).tokens.values
+        found.square().sum().backward()
+        results.append((found.detach(), values.grad))
+    torch.testing.assert_close(*results)
+
+
+def test_errors_of_texts_come_through(words):
+    module, configuration = ENCODERS["tree-lstm"]
+    compiled = torch.compile(module(configuration(width=8)), backend="eager")
+    with pytest.raises(HeadwiseError, match="HW310"):
+        compiled(words((3, 2), 8))
