@@ -100,7 +100,7 @@ class TreeLSTM(RaggedModule):
         """
         # `torch.compile` cannot see through it; to disable what is not compiled would load its machinery.
         find = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
-        plan = find(x.layout, self.config)
+        plan = find(x.layout, self.config)  # type: ignore[call-arg]
         step = self._dependents if self.config.trees == "dependency" else self._halves
         words = self.word(x.values)
         states, cells = [words[:0, : self.config.hidden]], words[:0, : self.config.hidden]

@@ -78,11 +78,11 @@ def parse_scale(scale: Scale) -> Prior:
     if isinstance(scale, Prior):
         return scale
     if isinstance(scale, Integral):
-        return Window(width=scale)
+        return Window(width=int(scale))
     if isinstance(scale, Real):
-        return Window(fraction=scale)
+        return Window(fraction=float(scale))
     try:
-        text = scale.strip().lower()
+        text = scale.strip().lower()  # type: ignore[union-attr]
         if text == "n" or text.startswith("n/"):
             return Window(fraction=float(Fraction("1" + text[1:])))
         if text.isdecimal():
