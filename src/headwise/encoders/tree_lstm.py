@@ -21,7 +21,7 @@ topmost node is the first word, which is the root and stands for no node.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -99,8 +99,8 @@ class TreeLSTM(RaggedModule):
             HeadwiseError: HW310, a text is not parsed; HW311, its heads are no tree, or no brackets.
         """
         # `torch.compile` cannot see through it; to disable what is not compiled would load its machinery.
-        find = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
-        plan = find(x.layout, self.config)  # type: ignore[call-arg]
+        find: Any = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
+        plan: _Plan = find(x.layout, self.config)
         step = self._dependents if self.config.trees == "dependency" else self._halves
         words = self.word(x.values)
         states, cells = [words[:0, : self.config.hidden]], words[:0, : self.config.hidden]
