@@ -51,9 +51,10 @@ def noise_file(
     if said:
         listener.note(said)
     twins = _twins(texts, labels)
-    doubtful = suspects(chances, targets)[0].tolist()
-    if not tells_labels(chances, targets):
-        doubtful = []
+    doubtful: list[int] = []
+    if tells_labels(chances, targets):
+        doubtful = suspects(chances, targets)[0].tolist()
+    else:
         listener.warn(
             "a linear model tells the labels of texts that it was not trained on no better than how common "
             "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
