@@ -55,6 +55,7 @@ def probe(
     from headwise.models.masked_model import MaskedModel
     from headwise.models.probe import probe as look
     from headwise.report.reach import by_layer, figure
+    from headwise.store import read_info
     from headwise.store.layout import MANIFEST
     from headwise.tasks import find_task
     from headwise.verbs.models import open_model, rows_for
@@ -68,7 +69,7 @@ def probe(
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
     else:
         task = find_task(encoder.config.task)
-        rows = rows_for(task, encoder, model, texts, given(read), Terminal(), heads)
+        rows = rows_for(task, encoder, read_info(model), texts, given(read), Terminal(), heads)
     found = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         write_whole(svg, figure(found, f"How far the heads of {Path(model).name} look"))

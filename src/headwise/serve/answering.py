@@ -9,8 +9,7 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,8 +22,10 @@ from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY
 from headwise.verbs.models import open_model, rows_for
+from headwise.verbs.predict import predictor_for
 
-_NAME = "the request"  # in messages, where a file's name would stand
+REQUEST = "the request"
+"""What stands in messages where a file's name would."""
 
 
 class RequestError(HeadwiseError):
@@ -66,16 +67,12 @@ class Answering:
         device: str = "auto",
         reading: Mapping[str, Any] | None = None,
     ):
-        self.folder, self.batch_tokens, self.reading = Path(folder), batch_tokens, dict(reading or {})
+        self.folder, self.reading = Path(folder), dict(reading or {})
         self.model = open_model(folder, device, pipeline)
         self.info = read_info(self.folder)
         self.task = find_task(self.model.config.task)
-        predictor = self.task.predictor
-        if predictor is None:
-            raise self.task.refuse_prediction()
-        self._predictor = predictor
         self.kind = self.task.kind_for(self.model.config)
-        self.least = None if unsure is None else self.task.least_sure(unsure, self.info["metrics"])
+        self._predictor = predictor_for(self.model, self.info, batch_tokens, self.reading, unsure)
         self._one = Lock()
 
     @property
@@ -102,7 +99,7 @@ class Answering:
             given = "texts" if texts else "pairs"
             wanted = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
             raise RequestError(
-                f"{_NAME}: {given}, but this model reads {self.kind.nouns.many}; give {wanted}"
+                f"{REQUEST}: {given}, but this model reads {self.kind.nouns.many}; give {wanted}"
             )
         text, *two = (self.reading.get(f"{name}_column") or name for name in ("text", "first", "second"))
         return [{text: own} for own in texts] or [dict(zip(two, own, strict=True)) for own in pairs]
@@ -115,11 +112,10 @@ class Answering:
         """
         if not records:
             return []
-        predictor = self._predictor(self.model, self.kind.nouns, self.batch_tokens, self.reading)
-        predictor.least = self.least
-        with self._one, self._read(records) as rows:
-            layout = predictor.layout("jsonl", rows)
-            found = predictor.predict([row.item for row in rows])
+        with self._one:
+            rows = self._read(records)
+            layout = self._predictor.layout("jsonl", rows)
+            found = self._predictor.again([row.item for row in rows])
             return [layout.record(row, own).rstrip("\n") for row, own in zip(rows, found, strict=True)]
 
     def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Explanation]:
@@ -130,21 +126,21 @@ class Answering:
         """
         if not records:
             return []
-        with self._one, self._read(records) as rows:
-            return self.task.explain(self.model, [row.item for row in rows])
+        with self._one:
+            return self.task.explain(self.model, [row.item for row in self._read(records)])
 
-    @contextmanager
-    def _read(self, records: Sequence[Mapping[str, Any]]) -> Iterator[list[Row[Any]]]:
+    def _read(self, records: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
         """The records as the model reads them."""
         with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
             form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
             path = Path(folder) / f"request.{form}"
-            path.write_text(_table(records) if form == "csv" else _lines(records), encoding="utf-8")
+            text = _table(records) if form == "csv" else _lines(records)
+            path.write_text(text, encoding="utf-8", errors="surrogatepass")  # who reads it refuses these
             try:
-                yield list(rows_for(self.task, self.model, self.folder, path, self.reading, NOBODY))
+                return list(rows_for(self.task, self.model, self.info, path, self.reading, NOBODY))
             except DataError as error:
                 told = {"expected": error.expected, "advice": error.advice, "column": error.column}
-                raise DataError(error.code, error.found, path=_NAME, line=error.line, **told) from None
+                raise DataError(error.code, error.found, path=REQUEST, line=error.line, **told) from None
 
 
 def _lines(records: Sequence[Mapping[str, Any]]) -> str:
@@ -152,7 +148,7 @@ def _lines(records: Sequence[Mapping[str, Any]]) -> str:
     try:
         return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
     except ValueError:
-        raise RequestError(f"{_NAME}: a number that JSON does not have (NaN, Infinity)") from None
+        raise RequestError(f"{REQUEST}: a number that JSON does not have (NaN, Infinity)") from None
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> str:

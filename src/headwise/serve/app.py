@@ -15,7 +15,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
-from headwise.serve.answering import Answering, RequestError
+from headwise.serve.answering import REQUEST, Answering, RequestError
 from headwise.serve.form import form_page
 
 _TOO_LARGE = "HW904"
@@ -62,10 +62,10 @@ def create_app(
         given = {name: own for name in Asked.model_fields if (own := getattr(asked, name)) is not None}
         if len(given) != 1:
             found = " and ".join(given) or "nothing"
-            raise RequestError(f"the request: {found}; expected one of {', '.join(Asked.model_fields)}")
+            raise RequestError(f"{REQUEST}: {found}; expected one of {', '.join(Asked.model_fields)}")
         [(name, items)] = given.items()
         if len(items) > most_items:
-            said = f"the request: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
+            said = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
             raise RequestError(said, code=_TOO_LARGE)
         return items if name == "records" else answering.records(**{name: items})
 
@@ -80,7 +80,7 @@ def create_app(
         place = ".".join(str(own) for own in first["loc"][1:])
         why = first.get("ctx", {}).get("error", "")  # of what is no JSON
         said = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
-        return _error(422, RequestError.code, f"the request: {said}")
+        return _error(422, RequestError.code, f"{REQUEST}: {said}")
 
     @app.exception_handler(HTTPException)
     def refused_before(_: Request, error: HTTPException) -> Response:
@@ -149,7 +149,7 @@ class SizeLimit:
             seen += len(message.get("body", b""))
             if seen > self.most_bytes:
                 raise HTTPException(
-                    413, f"the request: expected at most {self.most_bytes:,} bytes; ask in parts"
+                    413, f"{REQUEST}: expected at most {self.most_bytes:,} bytes; ask in parts"
                 )
             return message
 

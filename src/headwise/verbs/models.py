@@ -65,22 +65,23 @@ def open_rows(
     `read_answers`."""
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    return model, task, rows_for(task, model, folder, file, reading, listener, heads)
+    return model, task, rows_for(task, model, read_info(folder), file, reading, listener, heads)
 
 
 def rows_for(
     task: Task,
     model: Any,
-    folder: Path | str,
+    info: Mapping[str, Any],
     file: Path | str,
     reading: Mapping[str, Any] | None,
     listener: Listener,
     heads: Path | str | None = None,
 ) -> Rows[Any]:
-    """The records of a file as a model reads them, with their parses; see `read_answers`."""
+    """The records of a file as a model reads them, with their parses; `info` is what its folder says of it,
+    for the rest see `read_answers`."""
     kind = task.kind_for(model.config)
     path = file_name(file)
-    given, told = as_trained(kind, read_info(folder), path, reading or {}, answers=False)
+    given, told = as_trained(kind, info, path, reading or {}, answers=False)
     rows = task.rows(model, path, lambda: options_for(task.name, given), given)
     listener.notes((*rows.notes, *told, *_of_parses(model, heads)))
     if heads is None:

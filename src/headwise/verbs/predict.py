@@ -81,18 +81,14 @@ def predict_file(
         check_output_file(output, file, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
-    model = open_model(folder, device, pipeline)
+    model, info = open_model(folder, device, pipeline), read_info(Path(folder))
     task = find_task(model.config.task)
-    if task.predictor is None:
-        raise task.refuse_prediction()
+    predictor = predictor_for(model, info, batch_tokens, reading, unsure)
     kind = task.kind_for(model.config)
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
-    predictor = task.predictor(model, kind.nouns, batch_tokens, reading)
-    if unsure is not None:
-        predictor.least = task.least_sure(unsure, read_info(Path(folder))["metrics"])
     form = choose_form(output, form, predictor.forms, predictor.form)
-    chunks = cut_chunks(iter(rows_for(task, model, folder, file, reading, listener, heads)))
+    chunks = cut_chunks(iter(rows_for(task, model, info, file, reading, listener, heads)))
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))
@@ -110,6 +106,23 @@ def predict_file(
     if trouble := trouble_of(model):
         listener.warn(trouble)
     return predictor.items
+
+
+def predictor_for(
+    model: Any, info: Mapping[str, Any], batch_tokens: int, reading: Mapping[str, Any], unsure: str | None
+) -> Predictor:
+    """A model at work; `info` is what its folder says of it, for the rest see `predict_file`.
+
+    Raises:
+        ConfigError: Such models give no predictions, or cannot be unsure as asked.
+    """
+    task = find_task(model.config.task)
+    if task.predictor is None:
+        raise task.refuse_prediction()
+    predictor = task.predictor(model, task.kind_for(model.config).nouns, batch_tokens, reading)
+    if unsure is not None:
+        predictor.least = task.least_sure(unsure, info["metrics"])
+    return predictor
 
 
 @contextmanager

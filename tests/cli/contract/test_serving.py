@@ -89,6 +89,14 @@ def test_explanations(call, own, served, tmp_path):
     assert found == written
 
 
+def test_half_of_a_character_in_a_bag_is_told(trained_of, served):
+    record = {"bag": "m\ud800", "x1": "0", "x2": "0", "x3": "0"}
+    how = {"content": json.dumps({"records": [record]}), "headers": {"content-type": "application/json"}}
+    answer = served(trained_of("bags")).post("/predict", **how)
+    assert (answer.status_code, answer.json()["code"]) == (422, "HW105")
+    assert "the request:2" in answer.json()["error"]
+
+
 @pytest.mark.parametrize("name", NOTHING)
 def test_who_predicts_nothing_is_not_served(trained_of, name):
     with pytest.raises(ConfigError):
