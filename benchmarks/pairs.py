@@ -31,11 +31,13 @@ from headwise.linear.pair_baseline import fit_pair_baseline
 from headwise.recipe import read_recipe
 from runs import DATA, Found, Layers
 
-MATCH = " + match"  # ends the names of systems whose words look at those like them in the other text
-LONGER = (
-    ", 24 epochs"  # likewise of those that learn three times as long: of SNLI all were best at the end of 8
-)
-MATCHING = {"pair": {"interaction": "match", "cross_dropout": 0.2}}
+# How names of systems end whose words look at those like them in the other text, or that learn three times
+# as long: of SNLI most were best at the end of 8 epochs.
+MATCH, LONGER = " + match", ", 24 epochs"
+BEYOND = {
+    MATCH: {"pair": {"interaction": "match", "cross_dropout": 0.2}},
+    LONGER: {"train": {"epochs": 24}},
+}
 OWN_RECIPES = ("sick-ms-transformer", "sick-ms-san")  # the others are nli-SYSTEM
 DEV_PAIRS, DEV_SEED = 1_500, 0  # of SNLI dev
 
@@ -138,8 +140,7 @@ class Pairs(Classifying):
         tuned = f"{task}-{named}"
         recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{named}"))
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
-        more = [MATCHING] if system.endswith(MATCH) else []
-        return [recipe, *own, *more, *([{"train": {"epochs": 24}}] if system.endswith(LONGER) else [])]
+        return [recipe, *own, *(more for ending, more in BEYOND.items() if system.endswith(ending))]
 
     def baseline(
         self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
@@ -160,7 +161,8 @@ class Pairs(Classifying):
 
 def system_of(name: str) -> tuple[str, dict[str, Any]]:
     """The system whose recipe it is, and the encoder's settings beyond it."""
-    name = name.removesuffix(MATCH).removesuffix(LONGER)
+    for ending in BEYOND:
+        name = name.removesuffix(ending)
     return (ABLATIONS | OURS).get(name, (name, {}))
 
 
