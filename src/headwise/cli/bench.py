@@ -35,9 +35,8 @@ def bench(
     """Time an encoder on this machine, beside its matrix products.
 
     The encoder, that of a model or a new one, reads random word vectors (with balanced trees, if it needs
-    some). The floor is what its linear
-    layers alone take on the same words, without attention, norms or anything else; so "/ floor" says how
-    much is left to gain.
+    some). The floor is what its linear layers alone take on the same words, without attention, norms or
+    anything else; so "/ floor" says how much is left to gain.
 
     Args:
         model: Folder of a model.
