@@ -21,7 +21,7 @@ topmost node is the first word, which is the root and stands for no node.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -99,8 +99,8 @@ class TreeLSTM(RaggedModule):
             HeadwiseError: HW310, a text is not parsed; HW311, its heads are no tree, or no brackets.
         """
         # `torch.compile` cannot see through it; to disable what is not compiled would load its machinery.
-        find = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
-        plan = find(x.layout, self.config)
+        find: Any = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
+        plan: _Plan = find(x.layout, self.config)
         step = self._dependents if self.config.trees == "dependency" else self._halves
         words = self.word(x.values)
         states, cells = [words[:0, : self.config.hidden]], words[:0, : self.config.hidden]
@@ -210,7 +210,7 @@ def _parents(layout: Layout, fallback: str) -> Array:
     else:
         raise HeadwiseError(
             "the encoder goes by trees, but the texts come without parses; give Layout(lengths, "
-            "heads=...), or take a chain of words instead (--encoder.tree-fallback word)",
+            "heads=...), or take a chain of words instead (tree_fallback = word)",
             code="HW310",
         )
     first = np.cumsum([0, *layout.sizes])[:-1]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Real
+from typing import Any
 
 from headwise.errors import ConfigError
 from headwise.priors.base import Prior
@@ -66,6 +67,9 @@ def allocate_scales(
         scales: Candidates from the smallest to the largest: an odd width (`3`), a part of the text's
             length (`"n/16"`, `1/16`), or any prior.
         alpha: See `head_counts`.
+
+    Raises:
+        ConfigError: As for `head_counts`; or a scale cannot be read, or is no possible window.
     """
     counts = head_counts(layer, layers, heads, len(scales), alpha)
     return tuple(
@@ -77,12 +81,13 @@ def parse_scale(scale: Scale) -> Prior:
     """`3` or `"3"` -> `Window(width=3)`; `"n/16"` or `1/16` -> `Window(fraction=1/16)`; priors as is."""
     if isinstance(scale, Prior):
         return scale
-    if isinstance(scale, Integral):
-        return Window(width=scale)
-    if isinstance(scale, Real):
-        return Window(fraction=scale)
+    given: Any = scale
+    if isinstance(given, Integral):
+        return Window(width=given)  # type: ignore[arg-type]
+    if isinstance(given, Real):
+        return Window(fraction=given)  # type: ignore[arg-type]
     try:
-        text = scale.strip().lower()
+        text = given.strip().lower()
         if text == "n" or text.startswith("n/"):
             return Window(fraction=float(Fraction("1" + text[1:])))
         if text.isdecimal():
