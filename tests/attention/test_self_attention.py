@@ -1,12 +1,15 @@
 """The layer: projections, heads that need neither query nor key, and the way back."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 import torch
 from torch import nn
 
 from headwise.attention import SelfAttention, reference
 from headwise.errors import ConfigError
-from headwise.priors import Everything, Forward, Window, WordDistance
+from headwise.priors import Everything, Forward, Prior, Window, WordDistance
 from headwise.ragged import Ragged
 
 ONE, NEAR = Window(width=1), Window(width=3)
@@ -98,6 +101,22 @@ def test_works_under_autocast():
         mixed = layer(x)
     assert mixed.values.dtype == torch.bfloat16
     torch.testing.assert_close(mixed.values.float(), layer(x).values, rtol=0.05, atol=0.05)
+
+
+@dataclass
+class Changing(Prior):
+    """A prior of somebody who forgot to freeze it."""
+
+    reach: int = 1
+    name: ClassVar[str] = "changing"
+
+
+@pytest.mark.parametrize("prior", [Changing(), Changing() + NEAR])
+def test_priors_that_may_change_are_refused(prior):
+    with pytest.raises(
+        ConfigError, match=r"Changing\(reach=1\).* could be changed .*dataclass\(frozen=True\)"
+    ):
+        SelfAttention(6, [prior], 4)
 
 
 def test_errors():

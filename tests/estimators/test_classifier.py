@@ -264,6 +264,9 @@ def test_labels_may_be_probabilities_and_texts_have_weights():
         (np.full((60, 2), np.nan), None, r"y\[0\]"),
         (Y, np.full(60, -1.0), "sample_weight"),
         (Y, np.ones(59), "inconsistent"),
+        (Y, np.ones((60, 2)), r"sample_weight has the shape \(60, 2\); expected one number for each of X"),
+        (Y, 2.0, r"sample_weight has the shape \(\)"),
+        (Y, ["heavy"] * 60, "sample_weight must be finite numbers"),
     ],
 )
 def test_probabilities_and_weights_that_are_none(y, weights, found):
@@ -296,6 +299,13 @@ def test_probabilities_of_dev_are_those_of_all_labels():
 def test_truth_values_that_are_objects_are_scored():
     truths = np.array([label == "good" for label in Y], dtype=object)
     assert tiny(recipe=BASED).fit(X, truths).score(X, truths) > 0.5
+
+
+def test_labels_of_another_kind_than_the_models_are_not_scored(fitted):
+    with pytest.raises(
+        TypeError, match=r"y has the label 1 \(int\); expected .* like 'bad' \(str\): .* file"
+    ):
+        fitted.score(X[:2], [1, 2])
 
 
 def test_minus_zero_is_zero():
@@ -335,63 +345,6 @@ def test_fits_in_threads_are_those_of_one():
 def test_dev_is_a_pair(dev):
     with pytest.raises(TypeError, match="dev is not a pair"):
         tiny().fit(X, Y, dev=dev)
-
-
-class Nullable:
-    """As much of a pandas Series of a type of its own as is used."""
-
-    dtype = "Int64"
-
-    def __init__(self, values):
-        self.values = values
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self.values, dtype=dtype or object)
-
-    def to_numpy(self):
-        return np.array(self.values, dtype=object)
-
-    def tolist(self):
-        return list(self.values)
-
-
-@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
-def test_types_of_pandas(labels, tmp_path):
-    fitted = tiny().fit(X, Nullable([labels[label == "good"] for label in Y]))
-    fitted.save(tmp_path / "m")
-    for own in (fitted, TextClassifier.load(tmp_path / "m")):
-        assert own.classes_.tolist() == labels
-        assert set(own.predict(X).tolist()) <= set(labels)
-        assert type(own.predict(X).tolist()[0]) is type(labels[0])
-    with pytest.raises(ValueError, match=r"y\[3\] is None"):
-        tiny().fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))
-
-
-class Table(Nullable):
-    """Likewise of a DataFrame of one column."""
-
-    tolist = dtype = None
-    ndim = 2
-    shape = (len(X), 1)
-
-    def __array__(self, dtype=None, copy=None):
-        return self.to_numpy().astype(dtype or object)
-
-    def to_numpy(self):
-        return np.array(self.values, dtype=object)[:, None]
-
-
-@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
-def test_a_table_of_one_column_is_one_of_labels(labels):
-    y = [labels[label == "good"] for label in Y]
-    fitted = tiny().fit(X, Table(y))
-    assert fitted.classes_.tolist() == labels
-    assert fitted.score(X, Table(y)) == fitted.score(X, y)
-    with pytest.raises(ValueError, match=r"y\[0\] is None"):
-        tiny().fit(X, Table([None, *y[1:]]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])

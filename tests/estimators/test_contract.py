@@ -284,6 +284,15 @@ def test_other_answers_that_are_none(task, y, message, tiny):
         row.kind(recipe=tiny).fit(row.X[:2], y)
 
 
+@pytest.mark.parametrize("wrong", [None, 5, "yes", {"a": 1}])
+def test_what_is_no_list_is_named(row, unfitted, wrong):
+    with pytest.raises(TypeError, match=r"y is .*; expected .*, as many as X has items"):
+        clone(unfitted).fit(row.X, wrong)
+    if wrong in (None, 5):
+        with pytest.raises(TypeError, match=r"X is (None|5); expected a list of"):
+            clone(unfitted).fit(wrong, row.y)
+
+
 def test_parameters_can_be_pickled(unfitted):
     """What scikit-learn sends to other processes."""
     assert pickle.loads(pickle.dumps(unfitted)).get_params() == unfitted.get_params()

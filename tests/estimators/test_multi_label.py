@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from headwise import MultiLabelClassifier
@@ -59,12 +59,20 @@ def test_dev_texts_and_folder(tiny, tmp_path):
         MultiLabelClassifier(recipe=tiny).fit(*data(60), dev=(["x"], [["hail"]]))
 
 
+def test_lists_of_labels_in_cross_validation(tiny):
+    X, y = data(60)
+    assert np.isfinite(
+        cross_val_score(MultiLabelClassifier(recipe=tiny, epochs=1), X, y, cv=KFold(2))
+    ).all()
+
+
 @pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
         ("one", [["a"]], TypeError, "X is one text"),
         (["one", "two"], ["a", "b"], TypeError, "expected a list of labels"),
-        (["one", "two"], [["a"], [1]], TypeError, "expected texts"),
+        (["one", "two"], [["a"], [None]], TypeError, "expected texts$"),
+        (["one", "two"], [[0, 1], [1, 0]], TypeError, r"expected texts, or if these are .* np.array\(y\)"),
         (["one"], [["a"], []], ValueError, "inconsistent numbers of samples"),
         (["one", "two"], [[], []], ValueError, "y has no labels"),
         (["one", "two"], np.array([[0, 2], [1, 0]]), ValueError, "not of zeros and ones"),

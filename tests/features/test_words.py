@@ -50,7 +50,8 @@ def test_a_parse_comes_with_the_text():
 
 def test_a_text_without_a_parse_is_an_error_that_says_what_to_do():
     with pytest.raises(
-        HeadsError, match=r"line 3: no parse.*--heads.*--syntax.pipeline.* --pipeline.*word"
+        HeadsError,
+        match=r"line 3: no parse.*--heads.*--syntax.pipeline.* --pipeline.*word.*{'tree_fallback': ",
     ) as error:
         features(trees="error").encode([Example("a b", line=2, heads=[2, 0]), Example("a", line=3)])
     assert error.value.code == "HW235"

@@ -1,5 +1,7 @@
 """Scores of numbers, beside those of who always says the same."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -13,3 +15,10 @@ def test_always_the_median_is_the_nearest_number():
     assert found.mae == found.median_mae
     for other in (2.9, targets.mean()):
         assert score_numbers(np.full(5, other), targets).mae > found.median_mae
+
+
+def test_nearly_constant_targets_are_scored_without_warnings_of_another_library():
+    targets = 1e9 + 1e-6 * np.arange(90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0.5 < score_numbers(np.arange(90.0), targets).pearson <= 1

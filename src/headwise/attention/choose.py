@@ -120,10 +120,10 @@ def _of(heads: tuple[int, ...], priors: Sequence[Prior]) -> str:
 
 
 def check_priors(priors: Sequence[Prior]) -> None:
-    """Check that all of them are priors.
+    """Check that all of them are priors, which do not change.
 
     Raises:
-        ConfigError: One is not, or they are a prior in place of a list.
+        ConfigError: One is not, or does, or they are a prior in place of a list.
     """
     if isinstance(priors, Prior):
         raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")
@@ -131,6 +131,14 @@ def check_priors(priors: Sequence[Prior]) -> None:
         raise ConfigError(
             f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
         )
+    for prior in priors:
+        try:
+            hash(prior)
+        except TypeError:  # heads with the same prior are computed together
+            raise ConfigError(
+                f"the prior {prior!r} could be changed while it is used; make what it consists of frozen "
+                "dataclasses, @dataclass(frozen=True), with tuples for lists"
+            ) from None
 
 
 def attention(

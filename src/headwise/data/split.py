@@ -91,10 +91,11 @@ def split_items(
     groups = [group for own in classes.values() for group in own]
     free = sum(len(group.indices) for own in classes.values() for group in own[1:])
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
-    if len(items) < 2 * len(classes):
+    if len(classes) > 1 and len(items) < 2 * len(classes):
         advice = (
-            "most labels occur once: name another --label-column, or say --task regress of numbers"
-            " (--task pair-score of pairs)"
+            f"most labels occur once: add {nouns.many} of each; for numbers there is the task regress (for "
+            "those of pairs pair-score; in Python TextRegressor, PairRegressor); if these are no labels, "
+            "name the column that has them (--label-column of the command)"
         )
     rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(

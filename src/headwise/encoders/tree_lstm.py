@@ -210,7 +210,7 @@ def _parents(layout: Layout, fallback: str) -> Array:
     else:
         raise HeadwiseError(
             "the encoder goes by trees, but the texts come without parses; give Layout(lengths, "
-            "heads=...), or take a chain of words instead (--encoder.tree-fallback word)",
+            "heads=...), or take a chain of words instead (tree_fallback = word)",
             code="HW310",
         )
     first = np.cumsum([0, *layout.sizes])[:-1]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.parts import Parts
@@ -218,8 +218,10 @@ def check_listed(X: Any, items: str) -> None:
     """Whether X can be a list of items: a text would be read as its letters, a dictionary as its keys.
 
     Raises:
-        TypeError: It is one text, or a mapping.
+        TypeError: It is one text, a mapping, or no list at all.
     """
+    if not np.iterable(X):
+        raise TypeError(f"X is {X!r:.80}; expected a list of {items}")
     if isinstance(X, str):
         raise TypeError(f"X is one text; give a list of {items}")
     if isinstance(X, Mapping):
@@ -262,6 +264,16 @@ def texts_of(X: Any) -> list[str]:
     return [plain(text) for text in texts]
 
 
+def check_answered(y: Any, answers: str) -> None:
+    """Whether y can be a list of answers.
+
+    Raises:
+        TypeError: It is None, one answer, or a mapping.
+    """
+    if isinstance(y, str | Mapping) or not np.iterable(y):
+        raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
+
+
 def check_columns(names: Sequence[Any]) -> None:
     """Whether each column of answers has a name of its own.
 
@@ -278,8 +290,14 @@ def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
     Raises:
         ValueError: These are not as many numbers, or not all 0 or more, or all 0.
     """
-    counts = np.ones(len(texts)) if weights is None else column_or_1d(weights).astype(np.float64)
-    check_consistent_length(texts, counts)
+    given = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
+    if given.ndim != 1 and given.shape[1:] != (1,):
+        raise ValueError(f"sample_weight has the shape {given.shape}; expected one number for each of X")
+    try:
+        counts = given.ravel().astype(np.float64)
+    except (TypeError, ValueError):
+        counts = np.array([np.nan])
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
         raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
+    check_consistent_length(texts, counts)
     return counts.tolist()

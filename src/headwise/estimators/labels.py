@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.estimators.base import TextEstimator, plain
+from headwise.estimators.base import TextEstimator, check_answered, plain
 from headwise.scores.thresholds import decide
 
 Answered = tuple[Sequence[Any], np.ndarray]
@@ -43,7 +43,14 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of items whose label is right, as in scikit-learn."""
-        return super().score(X, check_labels(y), sample_weight)
+        check_is_fitted(self, "model_")
+        targets, own = check_labels(y), self.classes_.tolist()[0]
+        if len(targets) and isinstance(given := targets.tolist()[0], str) != isinstance(own, str):
+            raise TypeError(
+                f"y has the label {given!r} ({type(given).__name__}); expected such as the model has, like "
+                f"{own!r} ({type(own).__name__}): labels that were read from a file are texts"
+            )
+        return super().score(X, targets, sample_weight)
 
     def _fit_labelled(self, answered: Answered, dev: Answered | None) -> Self:
         """Train on labelled items, and be fitted."""
@@ -81,6 +88,7 @@ def check_labels(y: Any) -> np.ndarray:
     Raises:
         TypeError, ValueError: It is something else.
     """
+    check_answered(y, "labels")
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
         # pandas has types of its own, which scikit-learn would make numbers with fractions.
         y = y.tolist() if getattr(y, "ndim", 1) == 1 else y.to_numpy()

@@ -1,6 +1,7 @@
 """MultiLabelClassifier: any number of labels for each text, as a scikit-learn estimator."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, check_columns, pair_of, plain, texts_of
+from headwise.estimators.base import TextEstimator, check_answered, check_columns, pair_of, plain, texts_of
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -107,6 +108,7 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
         names = named or list(known) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
+        check_answered(y, "lists of labels")
         sets = [_names(labels, place) for place, labels in enumerate(y)]
         names = sorted({label for own in sets for label in own})
     check_consistent_length(texts, sets)
@@ -137,5 +139,10 @@ def _names(labels: Any, place: int) -> tuple[str, ...]:
         raise TypeError(f"y[{place}] is {labels!r:.80}; expected a list of labels, which may be empty")
     for label in labels:
         if not isinstance(label, str):
-            raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts")
+            fix = (
+                ", or if these are zeros and ones for each label, np.array(y)"
+                if isinstance(label, Integral)
+                else ""
+            )
+            raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts{fix}")
     return tuple(dict.fromkeys(map(plain, labels)))

@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.example import Example
-from headwise.estimators.base import TextEstimator, pair_of, weights_for
+from headwise.estimators.base import TextEstimator, check_answered, pair_of, weights_for
 
 
 class NumberEstimator(RegressorMixin, TextEstimator):
@@ -29,6 +29,7 @@ class NumberEstimator(RegressorMixin, TextEstimator):
     def _answered(self, X: Any, y: Any) -> list[Any]:
         """Items with their numbers."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
+        check_answered(y, "numbers")
         numbers: Any = check_array(column_or_1d(y), ensure_2d=False, dtype="float64", input_name="y")
         check_consistent_length(items, numbers)
         return [

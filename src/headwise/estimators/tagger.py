@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, check_listed, pair_of, plain
+from headwise.estimators.base import TextEstimator, check_answered, check_listed, pair_of, plain
 from headwise.models.tag_model import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -49,7 +49,7 @@ class TextTagger(TextEstimator):
     def predict(self, X: Any) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags."""
         check_is_fitted(self, "model_")
-        return [list(found.tags) for found in self.model_.tag(_sentences(X))]
+        return [list(found.tags) for found in self.model_.tag(self._items(X))]
 
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
         """Tags of running texts, which are cut into words first, with the characters of each word."""
@@ -65,18 +65,21 @@ class TextTagger(TextEstimator):
         return tokens.accuracy if entities is None else entities.f1
 
     def _items(self, X: Any) -> Sequence[Any]:
-        return _sentences(X)
+        return [Tagged(words, ()) for words in _words(X)]
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
         super()._take(model, info)
         self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))
 
 
-def _sentences(X: Any, y: Any = None) -> list[Tagged]:
+def _words(X: Any) -> list[tuple[str, ...]]:
     check_listed(X, "lists of words")
-    words = [_row("X", place, row) for place, row in enumerate(X)]
-    if y is None:
-        return [Tagged(own, ()) for own in words]
+    return [_row("X", place, row) for place, row in enumerate(X)]
+
+
+def _sentences(X: Any, y: Any) -> list[Tagged]:
+    check_answered(y, "lists of tags")
+    words = _words(X)
     tags = [_row("y", place, row) for place, row in enumerate(y)]
     check_consistent_length(words, tags)
     for place, (own, named) in enumerate(zip(words, tags, strict=True)):

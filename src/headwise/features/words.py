@@ -123,10 +123,11 @@ class TextFeatures:
             given |= {place: np.arange(len(words[place]), dtype=np.int64) for place in rest}
         elif rest:
             raise HeadsError(
-                f"{_where(examples[rest[0]]) or 'a text'}: no parse, but heads of the encoder go by the "
-                "distance in the dependency tree. Give the parses in a file (--heads), name a spaCy "
-                "pipeline that makes them (--syntax.pipeline, of a model --pipeline), or train with "
-                "tree-fallback = word: then the distance from word to word takes its place",
+                f"{_where(examples[rest[0]]) or 'a text'}: no parse, but the encoder goes by "
+                "dependency trees. Give the parses in a file (--heads), name a spaCy pipeline that makes "
+                "them (--syntax.pipeline, of a model --pipeline), or train with --encoder.tree-fallback "
+                "word: then the way from word to word takes their place. In Python these are sections of "
+                "the recipe, {'syntax': {'pipeline': ...}} and {'encoder': {'tree_fallback': 'word'}}",
                 code="HW235",
             )
         return [given[place] for place in range(len(examples))]

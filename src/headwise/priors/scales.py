@@ -67,6 +67,9 @@ def allocate_scales(
         scales: Candidates from the smallest to the largest: an odd width (`3`), a part of the text's
             length (`"n/16"`, `1/16`), or any prior.
         alpha: See `head_counts`.
+
+    Raises:
+        ConfigError: As for `head_counts`; or a scale cannot be read, or is no possible window.
     """
     counts = head_counts(layer, layers, heads, len(scales), alpha)
     return tuple(

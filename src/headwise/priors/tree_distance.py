@@ -61,7 +61,7 @@ def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
             "a head goes by the distance in the dependency tree, but the texts come without parses; "
             "read their heads with headwise.features.syntax.read_heads (or take them from any parser) "
             "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
-            "text instead with the fallback 'word' (--encoder.tree-fallback word; in a list of priors "
+            "text instead with the fallback 'word' (tree_fallback of an encoder; in a list of priors "
             "tree-distance(1, fallback=word))",
             code="HW310",
         )

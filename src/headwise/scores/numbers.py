@@ -1,6 +1,7 @@
 """How good predicted numbers are."""
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +48,17 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
     texts = len(targets)
     if texts == 0:
         raise ValueError("no texts to score")
-    from scipy.stats import pearsonr, spearmanr  # slow to load, and predictions do without
+    from scipy.stats import (
+        NearConstantInputWarning,
+        pearsonr,
+        spearmanr,
+    )  # slow to load, and predictions do without
 
     errors = predicted.astype(np.float64) - targets
     varied = texts > 1 and np.ptp(predicted) > 0 and np.ptp(targets) > 0
-    pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NearConstantInputWarning)  # of scipy's, which names no file
+        pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
     spearman = float(spearmanr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
     median = float(np.median(targets))
     variance = float(((targets - targets.mean()) ** 2).sum())

@@ -1,0 +1,74 @@
+"""Labels as the columns of pandas bring them."""
+
+import numpy as np
+import pytest
+
+from headwise import TextClassifier
+
+Y = ["good", "bad", "odd"] * 20
+X = [f"{label} {number}" for number, label in enumerate(Y)]
+
+
+@pytest.fixture
+def unfitted(tiny) -> TextClassifier:
+    return TextClassifier(recipe=tiny, epochs=2)
+
+
+class Nullable:
+    """As much of a pandas Series of a type of its own as is used."""
+
+    dtype = "Int64"
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype or object)
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)
+
+    def tolist(self):
+        return list(self.values)
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_types_of_pandas(labels, unfitted, tmp_path):
+    fitted = unfitted.fit(X, Nullable([labels[label == "good"] for label in Y]))
+    fitted.save(tmp_path / "m")
+    for own in (fitted, TextClassifier.load(tmp_path / "m")):
+        assert own.classes_.tolist() == labels
+        assert set(own.predict(X).tolist()) <= set(labels)
+        assert type(own.predict(X).tolist()[0]) is type(labels[0])
+    with pytest.raises(ValueError, match=r"y\[3\] is None"):
+        unfitted.fit(X, Nullable([None if place == 3 else labels[0] for place in range(len(X))]))
+
+
+class Table(Nullable):
+    """Likewise of a DataFrame of one column."""
+
+    tolist = dtype = None
+    ndim = 2
+    shape = (len(X), 1)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.to_numpy().astype(dtype or object)
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)[:, None]
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_a_table_of_one_column_is_one_of_labels(labels, unfitted):
+    y = [labels[label == "good"] for label in Y]
+    fitted = unfitted.fit(X, Table(y))
+    assert fitted.classes_.tolist() == labels
+    assert fitted.score(X, Table(y)) == fitted.score(X, y)
+    with pytest.raises(ValueError, match=r"y\[0\] is None"):
+        unfitted.fit(X, Table([None, *y[1:]]))
