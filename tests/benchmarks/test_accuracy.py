@@ -1,5 +1,7 @@
 """benchmarks/accuracy.py and pairs.py: what is committed can be shown, what is named has a recipe."""
 
+from dataclasses import replace
+
 import pytest
 
 
@@ -68,9 +70,24 @@ def test_every_system_makes_a_recipe(benches):
                     system.startswith(("ms-full-windows", "ms-directions"))
                     if trees
                     else system.endswith("phrases")
-                )
+                ) or (system.endswith("12 epochs") and not task.startswith("mtl16/"))
                 if not system.startswith(LINEAR) and not lacking:
                     assert build_recipe(*bench.layers(task, system)).model.task == bench.kind
+
+
+def test_longer_trainings_are_of_mtl16_alone():
+    from accuracy import Accuracy
+    from headwise.errors import ConfigError
+    from headwise.recipe import build_recipe
+
+    bench = Accuracy()
+    twice, once = (
+        build_recipe(*bench.layers("mtl16/MR", f"bilstm + refit{more}")) for more in (", 12 epochs", "")
+    )
+    assert replace(twice, train=replace(twice.train, epochs=once.train.epochs)) == once
+    assert twice.train.epochs == 2 * once.train.epochs
+    with pytest.raises(ConfigError, match=r"12 epochs are for domains of MTL-16; got sst5"):
+        bench.layers("sst5", "bilstm + refit, 12 epochs")
 
 
 def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, monkeypatch):
