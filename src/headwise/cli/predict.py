@@ -29,6 +29,7 @@ def predict(
     pipeline: str | None = None,
     batch_tokens: Whole = 16_384,
     device: str = "auto",
+    workers: Whole = 1,
     # Files to predict may have labels, but they are not used.
     read: section_flags("data", ANSWERS) = None,
 ) -> int:
@@ -56,6 +57,8 @@ def predict(
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         batch_tokens: Words that the model reads at once: fewer need less memory.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        workers: Processes that predict at once, each with the model in its memory: for large files, as many
+            as the machine has cores. The predictions are the same.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
@@ -77,6 +80,7 @@ def predict(
         pipeline=pipeline,
         batch_tokens=batch_tokens,
         device=device,
+        workers=workers,
         reading=given(read),
         listener=Terminal(),
     )

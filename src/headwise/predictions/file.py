@@ -28,7 +28,8 @@ class OutputError(HeadwiseError):
     """Predictions cannot be written as asked.
 
     Codes: HW601 the file exists, HW602 it cannot be resumed, HW603 a record does not fit the format,
-    HW604 the file cannot be written, HW605 the format is not known, HW606 another process is writing to it.
+    HW604 the file cannot be written, HW605 the format is not known, HW606 another process is writing to it,
+    HW607 one of the processes that predict has ended before its time.
     """
 
     code = "HW600"

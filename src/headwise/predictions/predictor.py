@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from headwise.data.nouns import Nouns
 from headwise.data.rows import Row
+from headwise.features.parse_cache import trouble_of
 from headwise.predictions.file import FORMS, RecordLayout
 from headwise.report.remarks import Remark
 from headwise.scores.thresholds import decide
@@ -16,6 +17,24 @@ from headwise.scores.thresholds import decide
 MANY_UNKNOWN = 0.2
 """Share of unknown words above which predictions are doubtful."""
 LISTED = 12  # labels in a summary
+
+
+class Said(NamedTuple):
+    """What a model says of items, by whichever process.
+
+    Attributes:
+        found: A prediction for each.
+        words: How many words they have, where the model reads words.
+        unknown: Those that it does not know.
+        cut: Items that were cut short.
+        trouble: Why their parses could not be kept, if so.
+    """
+
+    found: Sequence[Any]
+    words: int
+    unknown: int
+    cut: int
+    trouble: str | None
 
 
 class Predictor(ABC):
@@ -29,6 +48,7 @@ class Predictor(ABC):
 
     Attributes:
         least: The least probability of a prediction that is sure enough, to be set where somebody asks.
+        trouble: Why parses could not be kept, if so.
     """
 
     forms: ClassVar[Mapping[str, str]] = FORMS
@@ -40,6 +60,7 @@ class Predictor(ABC):
         self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
         self.items = self.words = self.unknown = self.cut = self.unsure = 0
         self.least: float | None = None
+        self.trouble: str | None = None
         self.tally: Counter[str] = Counter()
 
     def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
@@ -70,23 +91,28 @@ class Predictor(ABC):
 
     def predict(self, items: Sequence[Any]) -> Sequence[Any]:
         """Predictions of items, which are counted."""
+        return self.take(self.say(items))
+
+    def say(self, items: Sequence[Any]) -> Said:
+        """Predictions of items, which are not yet counted."""
         encoded = self.encode(items)
-        found = self.said(encoded)
-        self.items += len(items)
-        self.count(found)
-        self.note_words(encoded)
-        return found
+        found, read = self.said(encoded), [item for item in encoded if hasattr(item, "unknown")]
+        unknown, cut = sum(item.unknown for item in read), sum(item.cut > 0 for item in read)
+        return Said(found, sum(map(len, read)), unknown, cut, trouble_of(self.model))
+
+    def take(self, said: Said) -> Sequence[Any]:
+        """Count what was said; returns the predictions."""
+        self.items += len(said.found)
+        self.count(said.found)
+        self.words += said.words
+        self.unknown += said.unknown
+        self.cut += said.cut
+        self.trouble = said.trouble or self.trouble
+        return said.found
 
     def again(self, items: Sequence[Any]) -> Sequence[Any]:
         """The same without counting."""
         return self.said(self.encode(items))
-
-    def note_words(self, encoded: Sequence[Any]) -> None:
-        """Note how many words there were, unknown ones, and items that were cut short."""
-        if encoded and hasattr(encoded[0], "unknown"):
-            self.words += sum(map(len, encoded))
-            self.unknown += sum(item.unknown for item in encoded)
-            self.cut += sum(item.cut > 0 for item in encoded)
 
     def summary(self, seconds: float) -> list[Remark]:
         """What there is to say at the end."""

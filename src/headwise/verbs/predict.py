@@ -3,17 +3,17 @@
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.files import file_name
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.features.parse_cache import trouble_of
 from headwise.predictions.file import (
     COMPRESSED,
     OutputError,
@@ -22,13 +22,14 @@ from headwise.predictions.file import (
     open_output,
     telling_failures,
 )
-from headwise.predictions.predictor import Predictor
+from headwise.predictions.predictor import Predictor, Said
 from headwise.predictions.resume import Kept, cut_chunks, keep
 from headwise.store import read_info
 from headwise.store.lock import locked_file
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, rows_for
+from headwise.verbs.workers import Chunk, said_by_workers
 
 
 def predict_file(
@@ -45,6 +46,7 @@ def predict_file(
     pipeline: str | None = None,
     batch_tokens: int = 16_384,
     device: str = "auto",
+    workers: int = 1,
     reading: Mapping[str, Any] | None = None,
     listener: Listener = NOBODY,
 ) -> int:
@@ -64,6 +66,8 @@ def predict_file(
         pipeline: See `headwise.verbs.models.open_model`.
         batch_tokens: Words that the model reads at once: fewer need less memory.
         device: See `headwise.verbs.models.open_model`.
+        workers: Processes that predict, each with the model in its memory; see `said_by_workers`. A script
+            that asks for several does so under `if __name__ == "__main__"`, for they import it.
         reading: How the file is read, where that is not to be guessed.
         listener: Is told what happens.
 
@@ -77,13 +81,18 @@ def predict_file(
     output = None if output is None else Path(output)
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
+    if workers < 1:
+        raise ConfigError(f"--workers {workers}; expected 1 or more")
     if output is not None:
         check_output_file(output, file, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     model, info = open_model(folder, device, pipeline), read_info(Path(folder))
+    if workers > 1 and model.device.type != "cpu":
+        raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
     task = find_task(model.config.task)
     predictor = predictor_for(model, info, batch_tokens, reading, unsure)
+    opening = partial(_open_predictor, folder, pipeline, batch_tokens, reading, unsure)
     kind = task.kind_for(model.config)
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
@@ -100,11 +109,12 @@ def predict_file(
             listener.note(f"{output}: the first {start.rows:,} records are kept")
         # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
         with compiled.waiting() if output is not None else nullcontext():
-            seconds = _write(start, layout, predictor, output, file, listener)
+            predicted = _predicted(start.chunks, predictor, workers, opening)
+            seconds = _write(start, predicted, layout, predictor, output, file, listener)
     for remark in predictor.summary(seconds):
         listener.remark(remark)
-    if trouble := trouble_of(model):
-        listener.warn(trouble)
+    if predictor.trouble:
+        listener.warn(predictor.trouble)
     return predictor.items
 
 
@@ -123,6 +133,30 @@ def predictor_for(
     if unsure is not None:
         predictor.least = task.least_sure(unsure, info["metrics"])
     return predictor
+
+
+def _open_predictor(
+    folder: Path | str,
+    pipeline: str | None,
+    batch_tokens: int,
+    reading: Mapping[str, Any],
+    unsure: str | None,
+) -> Predictor:
+    """A model at work on the processor, in a process of its own."""
+    model, info = open_model(folder, "cpu", pipeline), read_info(Path(folder))
+    return predictor_for(model, info, batch_tokens, reading, unsure)
+
+
+def _predicted(
+    chunks: Iterator[Chunk], predictor: Predictor, workers: int, opening: Callable[[], Predictor]
+) -> Generator[tuple[Chunk, Said], None, None]:
+    """What is said of chunks, in their order; of a single one, by this process."""
+    first = list(islice(chunks, 2 if workers > 1 else 0))
+    chunks = chain(first, chunks)
+    if len(first) == 2:
+        yield from said_by_workers(chunks, workers, opening)
+    for chunk in chunks:
+        yield chunk, predictor.say([row.item for row in chunk])
 
 
 @contextmanager
@@ -145,6 +179,7 @@ def _alone(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterat
 
 def _write(
     start: Kept,
+    predicted: Generator[tuple[Chunk, Said], None, None],
     layout: RecordLayout,
     predictor: Predictor,
     output: Path | None,
@@ -156,11 +191,11 @@ def _write(
     # Predictions on a terminal leave no room for a bar.
     shown = output is not None or not sys.stdout.isatty()
     try:
-        with listener.reading(file, start.rows, shown=shown) as update, ExitStack() as files:
+        reading = listener.reading(file, start.rows, shown=shown)
+        with reading as update, ExitStack() as files, closing(predicted):
             target = None
-            for chunk in start.chunks:
-                found = predictor.predict([row.item for row in chunk])
-                records = "".join(map(layout.record, chunk, found))
+            for chunk, said in predicted:
+                records = "".join(map(layout.record, chunk, predictor.take(said)))
                 if target is None:
                     # Only now: what can predict nothing leaves an earlier file as it is.
                     target = files.enter_context(open_output(output, append=start.size > 0))

@@ -3,8 +3,15 @@
 import csv
 import io
 import json
+import pickle
 
 import pytest
+
+from headwise.store import read_info
+from headwise.tasks import find_task
+from headwise.verbs.listener import NOBODY
+from headwise.verbs.models import open_model, rows_for
+from headwise.verbs.predict import predictor_for
 
 DRIFT: dict[str, dict[str, str]] = {}
 NOTHING = ("language-model", "masked-words")  # which predict nothing
@@ -14,7 +21,7 @@ RESUMED = (
     "test_predictions_of_another_model_are_left_alone",
     "test_predictions_of_another_file_are_left_alone",
 )
-LEFT_OUT = dict.fromkeys((*RESUMED, "test_predict"), NOTHING)
+LEFT_OUT = dict.fromkeys((*RESUMED, "test_predict", "test_what_is_said_can_be_sent"), NOTHING)
 
 
 def records(path) -> list:
@@ -149,3 +156,18 @@ def test_predictions_of_another_file_are_left_alone(call, own, sizes, whole_of, 
         code, _, err = call("predict", own.model, other, "--output", path, "--resume")
         assert (code, "HW602" in err) == (2, True), err
         assert path.read_bytes() == begun
+
+
+def test_what_is_said_can_be_sent(own):
+    """To other processes: items go there, and what they say of them comes back."""
+    model, info = open_model(own.model), read_info(own.model)
+    predictor = predictor_for(model, info, 1000, {}, None)
+    rows = list(rows_for(find_task(own.task), model, info, own.test, {}, NOBODY))
+    items = pickle.loads(pickle.dumps([row.item for row in rows]))
+    said = pickle.loads(pickle.dumps(predictor.say(items)))
+    layout = predictor.layout(own.row.outputs[0][1:], rows)
+    records = [list(map(layout.record, rows, found)) for found in (said.found, predictor.again(items))]
+    assert records[0] == records[1]
+    assert predictor.items == 0
+    assert predictor.take(said) is said.found
+    assert predictor.items == len(rows)

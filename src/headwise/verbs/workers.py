@@ -1,0 +1,102 @@
+"""Processes that predict side by side, each with the model in its memory."""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from headwise.attention import compiled
+from headwise.data.rows import Row
+from headwise.errors import HeadwiseError
+from headwise.memory import keep_freed_memory
+from headwise.predictions.file import OutputError
+from headwise.predictions.predictor import Predictor, Said
+
+Chunk = list[Row[Any]]
+_AHEAD = 2  # chunks for each worker that are read before the first of them is predicted
+
+_opening: Callable[[], Predictor]
+_predictor: Predictor | None = None
+
+
+def said_by_workers(
+    chunks: Iterator[Chunk], workers: int, opening: Callable[[], Predictor]
+) -> Generator[tuple[Chunk, Said], None, None]:
+    """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
+
+    What is said of a chunk does not depend on how many processes there are, but for last digits where each
+    then has fewer threads: they share those that PyTorch has here. They end with this process, however it
+    ends.
+
+    Args:
+        chunks: Read as they are needed.
+        workers: How many processes.
+        opening: Opens the model in a process of its own; must be picklable.
+
+    Raises:
+        OutputError: HW607, a process has ended before its time.
+        HeadwiseError: What they raise.
+    """
+    lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
+    threads = max(1, torch.get_num_threads() // workers)
+    pool = ProcessPoolExecutor(workers, context, _begin, (opening, threads, lifeline))
+    try:
+        waiting: deque[tuple[Chunk, Any]] = deque()
+        for chunk in chunks:
+            waiting.append((chunk, pool.submit(_say, [row.item for row in chunk])))
+            if len(waiting) > _AHEAD * workers:
+                yield _next(waiting)
+        while waiting:
+            yield _next(waiting)
+    except BrokenProcessPool:
+        raise OutputError(
+            f"one of the {workers} processes that predict has ended before its time, perhaps for want of "
+            "memory, of which each needs as much as one alone; give fewer --workers",
+            code="HW607",
+        ) from None
+    finally:
+        hold.close()  # whoever is still at work ends now
+        pool.shutdown(cancel_futures=True)
+        lifeline.close()
+
+
+def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, Said]:
+    chunk, said = waiting.popleft()
+    return chunk, said.result()
+
+
+def _begin(opening: Callable[[], Predictor], threads: int, lifeline: Connection) -> None:
+    """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
+    global _opening
+    _opening = opening
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process, which ends the others
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    torch.set_num_threads(threads)
+    keep_freed_memory()
+
+
+def _end_with(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except EOFError:
+        os._exit(0)
+
+
+def _say(items: Sequence[Any]) -> Said:
+    global _predictor
+    if _predictor is None:
+        _predictor = _opening()
+    # All compute with the same kernels, or what is said would depend on who says it.
+    try:
+        with compiled.waiting():
+            return _predictor.say(items)
+    except HeadwiseError as error:  # not every class of them survives being sent
+        raise HeadwiseError(error.args[0], code=error.code) from None
