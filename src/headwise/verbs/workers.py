@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -51,7 +52,8 @@ def said_by_workers(
     try:
         waiting: deque[tuple[Chunk, Any]] = deque()
         for chunk in chunks:
-            waiting.append((chunk, pool.submit(_say, [row.item for row in chunk])))
+            with _unheard():
+                waiting.append((chunk, pool.submit(_say, [row.item for row in chunk])))
             if len(waiting) > _AHEAD * workers:
                 yield _next(waiting)
         while waiting:
@@ -68,6 +70,19 @@ def said_by_workers(
         lifeline.close()
 
 
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes started within this never hear Ctrl-C; it is for this one, which hears it after."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: as soon as they have begun
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, Said]:
     chunk, said = waiting.popleft()
     return chunk, said.result()
@@ -77,7 +92,7 @@ def _begin(opening: Callable[[], Predictor], threads: int, lifeline: Connection)
     """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
     global _opening
     _opening = opening
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process, which ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     torch.set_num_threads(threads)
     keep_freed_memory()
