@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install demo test lowest lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,12 @@ demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judg
 
 test: $(STAMP)  ## Run the tests
 	$(BIN)/python -m pytest -n 2
+
+lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes: PyTorch of then, with CUDA)
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
+		-e '.[pretrained,serve,spacy,bleu]' httpx hypothesis pytest pytest-xdist
+	.venv-lowest/bin/python -m pytest -n 2
 
 lint: $(STAMP)  ## Check style
 	$(BIN)/ruff check
@@ -58,4 +64,4 @@ faults: $(STAMP)  ## Kill trainings and predictions of every task for SECONDS (3
 	$(BIN)/python fuzz/faults.py --seconds $(or $(SECONDS),300) --folder build/faults
 
 clean:  ## Remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-lowest .pytest_cache .ruff_cache .hypothesis build dist

@@ -64,6 +64,7 @@ def test_a_notebook_shows_what_was_fitted(fitted):
     assert "bad, good, odd" in shown
     assert "accuracy on dev" in shown
     assert "<script" not in shown
+    assert fitted._repr_html_() == shown
     assert "bad, good, odd" not in tiny()._repr_mimebundle_()["text/html"]
 
 

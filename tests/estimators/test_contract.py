@@ -190,7 +190,7 @@ LABELS = {
     "numpy bool": [np.bool_(False), np.bool_(True)],
     "numpy str": [np.str_("no"), np.str_("yes")],
     "objects": np.array(["no", "yes"], dtype=object),
-    "strings": np.array(["no", "yes"], dtype=np.dtypes.StringDType()),
+    "strings": np.array(["no", "yes"], getattr(np.dtypes, "StringDType", lambda: str)()),  # NumPy 2
     "numbers of two types": np.array([3, np.int64(11)], dtype=object),
     "small": np.array([-3, 11], dtype=np.int8),
     "half": np.array([-1.0, 2.0], dtype=np.float16),

@@ -109,9 +109,15 @@ class TextEstimator(BaseEstimator):
         loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
         return loaded
 
-    def _html_repr(self) -> str:
+    def _repr_html_inner(self) -> str:
         """What a notebook shows: of a fitted estimator the model, else the parameters."""
-        return model_html(self.model_, self._info) if hasattr(self, "model_") else super()._html_repr()
+        if not hasattr(self, "model_"):
+            return super()._repr_html_inner()
+        return model_html(self.model_, self._info)
+
+    def _repr_mimebundle_(self, **asked: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_(**asked)
+        return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
     def explain(self, X: Any) -> list[Explanation]:
         """Which words made the model say what it says of texts (or pairs): one explanation for each, or for
