@@ -89,10 +89,6 @@ class Predictor(ABC):
     def counted(self) -> list[str]:
         """What there is to say of what was predicted."""
 
-    def predict(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Predictions of items, which are counted."""
-        return self.take(self.say(items))
-
     def say(self, items: Sequence[Any]) -> Said:
         """Predictions of items, which are not yet counted."""
         encoded = self.encode(items)
