@@ -144,7 +144,8 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     outputs, targets = crossed.outputs, objective.train_targets[crossed.held]
     weights = objective.weights_of(crossed.held)
     before = expected_calibration_error(model.probabilities(outputs), targets)
-    logits = add_expert_crossed(objective, crossed) if model.config.expert.kind == "linear" else None
+    expert = not isinstance(model, BagModel) and model.config.expert.kind == "linear"
+    logits = add_expert_crossed(objective, crossed) if expert else None
     if logits is None:
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
