@@ -60,7 +60,7 @@ def test_what_is_asked():
     assert least_sure("0.9", None) == 0.9
     assert least_sure("precision=0.8", kept) == pytest.approx(kept["probability"][11])
     modest = Sureness.of(np.linspace(0.6, 0.5, 20), np.arange(20) < 10).to_json()
-    with pytest.raises(ConfigError, match="78.8 % is expected"):  # of ten, and ten more of which 58 %
+    with pytest.raises(ConfigError, match=r"78\.8 % is expected"):  # of ten, and ten more of which 58 %
         least_sure("precision=0.8", modest)
     for wrong in ("0", "1.2", "nan", "recall=0.9", "often"):
         with pytest.raises(ConfigError, match="expected a probability"):

@@ -85,3 +85,16 @@ def test_search(truth):
     assert len(tally) == sum(item.weight > 0 for item in judged)
     assert tally[:, 1].sum() / tally[:, 2].sum() > 0.7
     assert tally[:, 2].max() == pytest.approx(3 * tally[:, 2].min())
+
+
+@pytest.mark.parametrize("folds", [3, 0])
+def test_what_is_said_of_probabilities(truth, folds):
+    """Labels that count next to nothing say next to nothing of how well a model is calibrated, and how sure
+    is sure enough."""
+    both, _ = with_contrary(truth, "classify")
+    path = weighted(truth, "classify", [(text, label, weight or 0.02) for text, label, weight in both])
+    how = {"model": {"task": "classify"}, "split": {"test": 0.0}, "train": {"folds": folds}}
+    outcome = train_files(path, truth.place("model"), settings=how, baseline=False)
+    print(outcome.fitted.calibration)
+    assert outcome.fitted.calibration[1] < 0.15
+    assert outcome.task.least_sure("precision=0.85", outcome.fitted.metrics()) < 0.99

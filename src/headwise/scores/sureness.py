@@ -34,16 +34,24 @@ class Sureness:
     right: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sure: NDArray[np.floating], right: NDArray, most: int = _KEPT) -> Self:
+    def of(
+        cls,
+        sure: NDArray[np.floating],
+        right: NDArray,
+        most: int = _KEPT,
+        weights: NDArray[np.floating] | None = None,
+    ) -> Self:
         """Of items: the probability of what is said of each, and whether it is right (or how likely that
-        is, by the item's own probabilities), both `[items]`."""
+        is, by the item's own probabilities), and how much each counts, 1 in the mean: all `[items]`."""
         order = np.argsort(-sure, kind="stable")
-        ranked, hits = sure[order].astype(np.float64), right[order].cumsum()
+        ranked = sure[order].astype(np.float64)
+        counts = np.ones(len(sure)) if weights is None else weights[order].astype(np.float64)
+        answered, hits = counts.cumsum(), (right[order] * counts).cumsum()
         last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
         kept = (
             np.unique(last[np.linspace(0, len(last) - 1, most).round().astype(int)]) if len(last) else last
         )
-        return cls(ranked[kept], kept + 1, np.rint(hits[kept]).astype(np.int64))
+        return cls(ranked[kept], *(np.rint(own[kept]).astype(np.int64) for own in (answered, hits)))
 
     @property
     def precision(self) -> NDArray[np.float64]:
@@ -118,7 +126,7 @@ def least_sure(asked: str, kept: Any) -> float:
     if place is None:
         best = steps.expected[steps.answered >= LEAST].max(initial=0.0)
         raise ConfigError(
-            f"--unsure {asked}: of what the model is surest of, {100 * best:.1f} % is expected to be right, "
+            f"--unsure {asked}: of what the model is surest of, {100 * best:.1f} % is expected to be right "
             "by held-out texts; ask for less, or give a probability"
         )
     return float(steps.probability[place])
