@@ -243,7 +243,7 @@ class Truth:
     """
 
     Heard = Heard
-    rows = ROWS
+    rows, cues = ROWS, CUES
     drawn, doubled = staticmethod(drawn), staticmethod(doubled)
     task_of, entropy, tallied = staticmethod(task_of), staticmethod(entropy), staticmethod(tallied)
 
