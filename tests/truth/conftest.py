@@ -10,6 +10,7 @@ import io
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -244,6 +245,11 @@ class Truth:
 
     Heard = Heard
     rows, cues = ROWS, CUES
+    words: Mapping[str, frozenset[str]] = {
+        "cues": frozenset(chain(*CUES)),
+        "topics": frozenset(chain(*TOPICS.values())),
+        "things": frozenset(THINGS),
+    }
     drawn, doubled = staticmethod(drawn), staticmethod(doubled)
     task_of, entropy, tallied = staticmethod(task_of), staticmethod(entropy), staticmethod(tallied)
 
@@ -251,6 +257,7 @@ class Truth:
         self._folder, self._made = folder, 0
         self._models: dict[tuple[str, float], Outcome] = {}
         self._fresh: dict[tuple[str, float], Path] = {}
+        self._folders: dict[int, Path] = {}
 
     def place(self, name: str) -> Path:
         """A new path."""
@@ -268,8 +275,14 @@ class Truth:
         self, task: str, items: Sequence[Item], settings: Mapping[str, Any] | None = None, **how: Any
     ) -> Outcome:
         """What the command does by default, with some other settings perhaps."""
-        layers = [{"model": {"task": task_of(task)}}, settings or {}]
-        return train_files(self.file(task, items), self.place("model"), settings=layers, **how)
+        layers, folder = [{"model": {"task": task_of(task)}}, settings or {}], self.place("model")
+        outcome = train_files(self.file(task, items), folder, settings=layers, **how)
+        self._folders[id(outcome.fitted.model)] = folder
+        return outcome
+
+    def folder_of(self, outcome: Outcome) -> Path:
+        """Of its model."""
+        return self._folders[id(outcome.fitted.model)]
 
     def model(self, task: str, sure: float) -> Outcome:
         """A model of drawn items, trained when it is first asked for; of coin flips, which one could learn
