@@ -48,6 +48,7 @@ def test_probabilities_are_learnt_as_they_are(truth):
     outcome = trained(truth, "text,good,bad", rows)
     print(off(truth, outcome.fitted.model), outcome.fitted.calibration)
     assert off(truth, outcome.fitted.model) < 0.06
+    assert outcome.fitted.calibration is not None
     assert outcome.fitted.calibration[1] < 0.08
 
 

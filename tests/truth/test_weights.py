@@ -81,6 +81,7 @@ def test_search(truth):
     layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
     trials = Trials(read, layers, truth.place("search"), 2)
     tally, _ = trials.tally({}, 1.0, 0, 1e9)
+    assert trials.folds is not None
     judged = [item for item, fold in zip(trials.pool, trials.folds, strict=True) if fold == 0]
     assert len(tally) == sum(item.weight > 0 for item in judged)
     assert tally[:, 1].sum() / tally[:, 2].sum() > 0.7
@@ -96,5 +97,6 @@ def test_what_is_said_of_probabilities(truth, folds):
     how = {"model": {"task": "classify"}, "split": {"test": 0.0}, "train": {"folds": folds}}
     outcome = train_files(path, truth.place("model"), settings=how, baseline=False)
     print(outcome.fitted.calibration)
+    assert outcome.fitted.calibration is not None
     assert outcome.fitted.calibration[1] < 0.15
     assert outcome.task.least_sure("precision=0.85", outcome.fitted.metrics()) < 0.99
