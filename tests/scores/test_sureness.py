@@ -68,3 +68,14 @@ def test_what_is_asked():
     bad = Sureness.of(np.linspace(1, 0.5, 20), np.arange(20) % 2 > 0).to_json()
     with pytest.raises(ConfigError, match="ask for less"):
         least_sure("precision=0.9", bad)
+
+
+def test_of_coin_flips_no_share_is_promised():
+    """The first few are soon right by chance, in three of four; the probabilities say that it was chance."""
+    chance = np.random.default_rng(0)
+    draws = [
+        Sureness.of(0.5 + np.abs(chance.normal(0, 0.03, 100)), chance.random(100) < 0.5) for _ in range(300)
+    ]
+    plain = [(own.precision[own.answered >= LEAST] >= 0.75).any() for own in draws]
+    assert np.mean(plain) > 0.15
+    assert np.mean([own.least(0.75) is not None for own in draws]) < 0.03

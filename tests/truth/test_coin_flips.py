@@ -39,8 +39,8 @@ def test_the_report_claims_nothing(task, truth):
     rival = outcome.rivals["baseline"]
     low, high = rival.difference["interval"]
     print(task, score, rival.difference)
-    assert low < (high - low) / 2  # 95 % of intervals hold 0, and nearly all that are twice as wide
-    assert high > (low - high) / 2
+    assert low <= (high - low) / 2  # 95 % of intervals hold 0, and nearly all that are twice as wide
+    assert high >= (low - high) / 2
     if truth.rows[task].numbers:
         assert abs(score - truth.best(task, 0.5)) < 0.3
     elif task != "multi-label":  # whose F1 is that of who says yes to all
@@ -49,7 +49,7 @@ def test_the_report_claims_nothing(task, truth):
 
 def test_no_share_is_promised_to_be_right(task, truth):
     with pytest.raises(ConfigError, match="right"):
-        find_task(task).least_sure("precision=0.75", truth.model(task, 0.5).fitted.metrics())
+        find_task(task).least_sure("precision=0.95", truth.model(task, 0.5).fitted.metrics())
 
 
 @pytest.mark.parametrize("twice", [False, True])

@@ -7,6 +7,7 @@ import random
 import numpy as np
 
 from headwise import noise_file, train_files
+from headwise.verbs.tag_noise import TagSuspect
 
 OTHER = {"bad": "good", "good": "bad", "A": "B", "B": "A", "B-BAD": "B-GOOD", "B-GOOD": "B-BAD"}
 ONLY = {"test_what_was_changed_is_found": ("classify", "tag", "tag of spans")}
@@ -35,6 +36,7 @@ def test_what_was_changed_is_found(task, truth):
         starts = np.cumsum([1, *(len(words) + 1 for words, _ in items)]).tolist()
         number, named = {line: n for n, line in enumerate(starts)}, set()
         for own in found:
+            assert isinstance(own, TagSuspect)
             first = int(own.place.rpartition(":")[2]) - own.line
             named |= {(number[own.line], first + n) for n in range(len(own.words.split()))}
     right = len(named & wrong)
