@@ -71,7 +71,7 @@ def test_what_is_asked():
 
 
 def test_of_coin_flips_no_share_is_promised():
-    """The first few are soon right by chance, in three of four; the probabilities say that it was chance."""
+    """Of the first few three in four are soon right, and the probabilities say that it was chance."""
     chance = np.random.default_rng(0)
     draws = [
         Sureness.of(0.5 + np.abs(chance.normal(0, 0.03, 100)), chance.random(100) < 0.5) for _ in range(300)

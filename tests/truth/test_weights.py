@@ -98,5 +98,5 @@ def test_what_is_said_of_probabilities(truth, folds):
     outcome = train_files(path, truth.place("model"), settings=how, baseline=False)
     print(outcome.fitted.calibration)
     assert outcome.fitted.calibration is not None
-    assert outcome.fitted.calibration[1] < 0.15
+    assert max(outcome.fitted.calibration) < 0.3
     assert outcome.task.least_sure("precision=0.85", outcome.fitted.metrics()) < 0.99
