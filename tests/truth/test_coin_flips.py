@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from headwise import curve_file, noise_file
+from headwise.data.kinds import KINDS
+from headwise.data.overlap import repeated_told
 from headwise.errors import ConfigError
 from headwise.report.sheet import lookup
 from headwise.tasks import find_task
@@ -85,3 +87,15 @@ def test_curve_promises_nothing(task, truth):
     print(task, scores)
     middle = truth.best(task, 0.5) if truth.rows[task].numbers else 0.5
     assert task == "multi-label" or np.abs(scores - middle).max() < 0.2
+
+
+def test_that_items_stand_twice_is_told(task, truth):
+    """As intervals take them for different ones, and claim too much."""
+    items = truth.drawn(task, 60, 8, 0.5)
+    heard = []
+    for test in (items, truth.doubled(task, items)):
+        kind = KINDS[truth.task_of(task)]
+        heard.append(repeated_told(kind, kind.read(str(truth.file(task, test))).items, "test "))
+    assert heard[0] is None
+    assert heard[1]
+    assert "60 of 120 test" in heard[1]
