@@ -117,17 +117,18 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets, weights=weights)
     logits = logits / model.temperature
-    set_thresholds(model, logits, targets)
+    set_thresholds(model, logits, targets, weights)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, settings))
 
 
-def set_thresholds(model: Any, logits: np.ndarray, targets: np.ndarray) -> None:
+def set_thresholds(
+    model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+) -> None:
     """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
     items."""
     if not isinstance(model, BagModel) and model.config.classifier.thresholds == "f1":
-        model.thresholds = fit_label_thresholds(
-            softmax(logits.astype(np.float64), axis=1), likeliest(targets)
-        )
+        chances = softmax(logits.astype(np.float64), axis=1)
+        model.thresholds = fit_label_thresholds(chances, likeliest(targets), weights=weights)
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
@@ -150,7 +151,7 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
     after = cross_fitted_error(logits, targets, weights=weights)
-    set_thresholds(model, logits, targets)
+    set_thresholds(model, logits, targets, weights)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after))
 
 
