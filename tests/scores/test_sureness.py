@@ -14,11 +14,16 @@ ITEMS = st.lists(
 
 
 @given(ITEMS, st.sampled_from([0.5, 0.75, 0.9, 1.0]))
-def test_the_least_probability_is_that_of_a_plain_count(items, precision):
+def test_the_least_probability_is_that_of_a_count(items, precision):
+    """Of the items, and of these with ten more that are right as often as the probabilities say."""
     sure, right = (np.array(own) for own in zip(*items, strict=True))
-    found = Sureness.of(sure, right, len(items))
-    good = [p for p in set(sure) if (sure >= p).sum() >= LEAST and right[sure >= p].mean() >= precision]
-    place = found.least(precision)
+    found, good = Sureness.of(sure, right, len(items)), []
+    for least in set(sure):
+        own = sure >= least
+        both = (right[own].sum() + 10 * sure[own].mean()) / (own.sum() + 10)
+        if own.sum() >= LEAST and min(right[own].mean(), both) >= precision - 1e-12:
+            good.append(least)
+    place = found.least(precision - 1e-12)
     assert (None if place is None else found.probability[place]) == (min(good) if good else None)
 
 
@@ -54,9 +59,23 @@ def test_what_is_asked():
     kept = Sureness.of(np.linspace(1, 0.5, 20), np.arange(20) < 10).to_json()
     assert least_sure("0.9", None) == 0.9
     assert least_sure("precision=0.8", kept) == pytest.approx(kept["probability"][11])
+    modest = Sureness.of(np.linspace(0.6, 0.5, 20), np.arange(20) < 10).to_json()
+    with pytest.raises(ConfigError, match=r"78\.8 % is expected"):  # of ten, and ten more of which 58 %
+        least_sure("precision=0.8", modest)
     for wrong in ("0", "1.2", "nan", "recall=0.9", "often"):
         with pytest.raises(ConfigError, match="expected a probability"):
             least_sure(wrong, kept)
     bad = Sureness.of(np.linspace(1, 0.5, 20), np.arange(20) % 2 > 0).to_json()
     with pytest.raises(ConfigError, match="ask for less"):
         least_sure("precision=0.9", bad)
+
+
+def test_of_coin_flips_no_share_is_promised():
+    """Of the first few three in four are soon right, and the probabilities say that it was chance."""
+    chance = np.random.default_rng(0)
+    draws = [
+        Sureness.of(0.5 + np.abs(chance.normal(0, 0.03, 100)), chance.random(100) < 0.5) for _ in range(300)
+    ]
+    plain = [(own.precision[own.answered >= LEAST] >= 0.75).any() for own in draws]
+    assert np.mean(plain) > 0.15
+    assert np.mean([own.least(0.75) is not None for own in draws]) < 0.03

@@ -178,3 +178,13 @@ def test_without_thresholds_the_most_probable_label_is_given():
     assert np.array_equal(decide(chances), chances.argmax(axis=1))
     assert np.array_equal(decide(chances, [0.2, 0.2, 0.2]), chances.argmax(axis=1))
     assert decide(chances[0], [1e-9, 1, 1]) == 0
+
+
+def test_a_text_that_counts_twice_is_like_two():
+    chance = np.random.default_rng(0)
+    targets = (chance.random(400) < 0.15).astype(int)
+    second = np.clip(0.15 + 0.15 * targets + chance.normal(0, 0.08, 400), 0.01, 0.99)
+    chances, weights = np.stack([1 - second, second], axis=1), np.where(targets, 4, 1)
+    wanted = fit_label_thresholds(chances.repeat(weights, axis=0), targets.repeat(weights))
+    assert fit_label_thresholds(chances, targets, weights=weights) == pytest.approx(wanted)
+    assert fit_label_thresholds(chances, targets) != pytest.approx(wanted)

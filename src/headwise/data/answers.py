@@ -20,6 +20,7 @@ from headwise.data.doctor.numbers import not_numbers, one_number
 from headwise.data.doctor.texts import clashes
 from headwise.data.doctor.weights import lopsided
 from headwise.data.errors import DataError
+from headwise.data.labels import all_labels
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import numbers_of
 from headwise.errors import HeadwiseError
@@ -128,10 +129,12 @@ class Label(Answer):
         return [item.label for item in items]
 
     def check(self, data: Any, nouns: Nouns) -> None:
-        check_several(data, "label", nouns, self.column)
+        if len(all_labels(data.items)) < 2:  # one of several may be the likeliest of all
+            check_several(data, "label", nouns, self.column)
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        check_known(train.labels, other, train.path)
+        known = dict.fromkeys([*train.labels, *all_labels(train.items)])
+        check_known(list(known), other, train.path)
         return ()
 
     def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from headwise.data.nouns import Nouns
 
 _HASH = 6  # bytes: of a million texts that are new to a million known ones, one in 280 is taken for known
 _MOST = 4_000_000  # items that are remembered
+_AGAIN = 0.1  # share of the items that is told where it stands more than once
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,27 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
                 total = len(keys[other])
                 found.append(Overlap(one, other, distinct, len(same), len(near), total, places))
     return tuple(found)
+
+
+def repeated_told(kind: Any, items: Sequence[Any], what: str = "") -> str | None:
+    """What there is to say where many items of a part that is judged on stand there more than once; None
+    where few do.
+
+    Args:
+        kind: The `headwise.data.kind.Kind` of the items.
+        items: The items.
+        what: What part it is: "test ".
+    """
+    if not kind.has_keys or not len(items):
+        return None
+    keys = [key for item in items if (key := normal_text(kind.seen_key(item)))]
+    again = len(keys) - len(set(keys))
+    if again < _AGAIN * len(items):
+        return None
+    return (
+        f"{again:,} of {len(items):,} {what}{kind.nouns.many} stand there more than once: intervals and p "
+        "values take them for different ones, and are too sure"
+    )
 
 
 class Seen:

@@ -53,9 +53,10 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
 def cross_fitted_error(
     logits: np.ndarray,
     targets: np.ndarray,
-    fit: Callable[[np.ndarray, np.ndarray], float] = fit_temperature,
+    fit: Callable[..., float] = fit_temperature,
     chances: Callable[[np.ndarray], np.ndarray] | None = None,
-    error: Callable[[np.ndarray, np.ndarray], float] | None = None,
+    error: Callable[..., float] | None = None,
+    weights: np.ndarray | None = None,
 ) -> float:
     """The calibration error of probabilities whose temperature was fitted on other texts: on those of the
     other folds. That on the very texts that a temperature was fitted on is too good.
@@ -66,6 +67,7 @@ def cross_fitted_error(
         fit: Finds a temperature.
         chances: Makes probabilities of logits over a temperature; softmax by default.
         error: Of probabilities; `expected_calibration_error` by default.
+        weights: How much each text counts, `[texts]`, if they differ; what `fit` and `error` then take.
     """
     if chances is None:
         from scipy.special import softmax
@@ -76,32 +78,40 @@ def cross_fitted_error(
     found, fold = np.empty(logits.shape), np.arange(len(logits)) % _FOLDS
     for own in np.unique(fold):
         held = fold == own
-        temperature = fit(logits[~held], targets[~held]) if not held.all() else 1.0
+        others = () if weights is None else (weights[~held],)
+        temperature = fit(logits[~held], targets[~held], *others) if not held.all() else 1.0
         found[held] = chances(logits[held].astype(np.float64) / temperature)
-    return (error or expected_calibration_error)(found, targets)
+    every = () if weights is None else (weights,)
+    return (error or expected_calibration_error)(found, targets, *every)
 
 
-def expected_calibration_error(probabilities: np.ndarray, targets: np.ndarray) -> float:
+def expected_calibration_error(
+    probabilities: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence (Naeini et al. 2015).
 
     Args:
         probabilities: `[texts, classes]`.
         targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
+        weights: How much each text counts, `[texts]`.
 
     Returns:
         Between 0 and 1; 0 where there are no texts.
     """
-    return calibration_gap(probabilities.max(axis=1), right_of(probabilities.argmax(axis=1), targets))
+    right = right_of(probabilities.argmax(axis=1), targets)
+    return calibration_gap(probabilities.max(axis=1), right, weights)
 
 
-def calibration_gap(chances: np.ndarray, true: np.ndarray) -> float:
+def calibration_gap(chances: np.ndarray, true: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Mean gap between probabilities and how often what they are of is true, over equal-width bins; 0 where
     there are none.
 
     Args:
         chances: `[n]`.
         true: `[n]`, whether each holds, or how likely that is.
+        weights: How much each counts, `[n]`.
     """
     which = np.minimum((chances * BINS).astype(int), BINS - 1)
-    stated, found = (np.bincount(which, own.astype(np.float64), BINS) for own in (chances, true))
-    return float(np.abs(stated - found).sum() / max(len(chances), 1))
+    counts = np.ones(len(chances)) if weights is None else np.asarray(weights, dtype=np.float64)
+    stated, found = (np.bincount(which, own.astype(np.float64) * counts, BINS) for own in (chances, true))
+    return float(np.abs(stated - found).sum() / (counts.sum() or 1))

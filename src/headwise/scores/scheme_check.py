@@ -81,7 +81,8 @@ def _meant(text: str) -> str | None:
 def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
     """The scheme of the tags of all texts of a data set.
 
-    Plain where the tags of spans are not in the majority over tags of no scheme (`O` counts as neither). B
+    Plain where the tags of spans are not in the majority over tags of no scheme (`O` counts as neither, and
+    beside such tags a letter alone is a name like others, as in A and B, not the beginning of a span). B
     and I alone are iob1 or iob2, whichever is violated less often; iob2 where both are violated alike. E
     and S say bioes, L and U say bilou, unless that is violated more often: then they are mistakes.
     """
@@ -98,7 +99,8 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
     for tag, count in counts.items():
         if tag != "O" and read_tag(tag) is not None:
             letters[tag[0]] += count
-    if strange.total() >= letters.total():
+    typed = sum(count for tag, count in counts.items() if "-" in tag and read_tag(tag) is not None)
+    if strange.total() >= (typed if strange else letters.total()):
         most = strange.most_common(1)
         what = f"such as {most[0][0]!r} have {strange.total()} words" if most else "are only O"
         return Detection("plain", f"tags of spans have {letters.total()} words; others {what}")

@@ -14,6 +14,9 @@ SURENESS = "sureness"
 """Where the metrics of a model have it, among its scores on dev."""
 LEAST = 5
 """Items of which a share is taken for one."""
+_OWN = 10
+"""Items that count as what the probabilities say of the share, beside those that were counted: else of
+coin flips three in four of the first few are right for one model in four."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +34,42 @@ class Sureness:
     right: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sure: NDArray[np.floating], right: NDArray, most: int = _KEPT) -> Self:
+    def of(
+        cls,
+        sure: NDArray[np.floating],
+        right: NDArray,
+        most: int = _KEPT,
+        weights: NDArray[np.floating] | None = None,
+    ) -> Self:
         """Of items: the probability of what is said of each, and whether it is right (or how likely that
-        is, by the item's own probabilities), both `[items]`."""
+        is, by the item's own probabilities), and how much each counts, 1 in the mean: all `[items]`."""
         order = np.argsort(-sure, kind="stable")
-        ranked, hits = sure[order].astype(np.float64), right[order].cumsum()
+        ranked = sure[order].astype(np.float64)
+        counts = np.ones(len(sure)) if weights is None else weights[order].astype(np.float64)
+        answered, hits = counts.cumsum(), (right[order] * counts).cumsum()
         last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
         kept = (
             np.unique(last[np.linspace(0, len(last) - 1, most).round().astype(int)]) if len(last) else last
         )
-        return cls(ranked[kept], kept + 1, np.rint(hits[kept]).astype(np.int64))
+        return cls(ranked[kept], *(np.rint(own[kept]).astype(np.int64) for own in (answered, hits)))
 
     @property
     def precision(self) -> NDArray[np.float64]:
         """The share that is right up to each place, `[places]`."""
         return self.right / np.maximum(self.answered, 1)
 
+    @property
+    def expected(self) -> NDArray[np.float64]:
+        """The share of others that is right up to each place, `[places]`: that of these, or less where the
+        probabilities say less."""
+        steps = np.diff(self.answered, prepend=0)
+        said = (self.probability * steps).cumsum() / np.maximum(self.answered, 1)
+        return np.minimum(self.precision, (self.right + _OWN * said) / (self.answered + _OWN))
+
     def least(self, precision: float) -> int | None:
-        """The last place up to which at least this share is right; None where there is none."""
-        enough = np.flatnonzero((self.precision >= precision) & (self.answered >= LEAST))
+        """The last place up to which at least this share is expected to be right; None where there is
+        none."""
+        enough = np.flatnonzero((self.expected >= precision) & (self.answered >= LEAST))
         return int(enough[-1]) if len(enough) else None
 
     def to_json(self) -> dict[str, list[float]]:
@@ -104,9 +124,9 @@ def least_sure(asked: str, kept: Any) -> float:
         )
     place = steps.least(value)
     if place is None:
-        best = steps.precision[steps.answered >= LEAST].max(initial=0.0)
+        best = steps.expected[steps.answered >= LEAST].max(initial=0.0)
         raise ConfigError(
-            f"--unsure {asked}: of what the model was surest of on held-out texts, {100 * best:.1f} % was "
-            "right; ask for less, or give a probability"
+            f"--unsure {asked}: of what the model is surest of, {100 * best:.1f} % is expected to be right "
+            "by held-out texts; ask for less, or give a probability"
         )
     return float(steps.probability[place])

@@ -146,7 +146,10 @@ def decide(
 
 
 def fit_label_thresholds(
-    probabilities: NDArray[np.floating], targets: NDArray[np.int64], min_texts: int = 10
+    probabilities: NDArray[np.floating],
+    targets: NDArray[np.int64],
+    min_texts: int = 10,
+    weights: NDArray[np.floating] | None = None,
 ) -> list[float]:
     """Thresholds for `decide` with a good macro F1, label by label in turn; they add up to 1.
 
@@ -158,9 +161,11 @@ def fit_label_thresholds(
         probabilities: Of held-out texts, `[texts, labels]`.
         targets: Their label numbers.
         min_texts: A label with fewer texts keeps its first threshold, the same as of all.
+        weights: How much each text counts, 1 in the mean, `[texts]`.
     """
     labels = probabilities.shape[1]
-    counts, found = np.bincount(targets, minlength=labels), np.zeros(labels)
+    importance = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts, found = np.bincount(targets, importance, minlength=labels), np.zeros(labels)
     steps, near = _seen_together(_FARTHEST, _STEPS, _SMOOTH)
     logs = np.log(probabilities.clip(1e-12))
     for _, label in product(range(_ROUNDS), np.flatnonzero(counts >= min_texts).tolist()):
@@ -168,7 +173,7 @@ def fit_label_thresholds(
         others[:, label] = -np.inf
         place = others.argmax(axis=1)
         ahead = logs[:, label] - others.max(axis=1)
-        scores = near @ _macro_f1(ahead, steps, label, place, targets, labels)
+        scores = near @ _macro_f1(ahead, steps, label, place, targets, labels, importance)
         found[label] = steps[np.argmax(scores - _WORTH * steps**2 / (counts[label] * labels))]
     thresholds = np.exp(found)
     return (thresholds / thresholds.sum()).tolist()
@@ -181,6 +186,7 @@ def _macro_f1(
     place: NDArray[np.int64],
     targets: NDArray[np.int64],
     labels: int,
+    importance: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The macro F1 where a label is given to the texts in which it is so far ahead, `[steps]`.
 
@@ -191,20 +197,22 @@ def _macro_f1(
         place: That of the label which a text gets otherwise.
         targets: The true ones.
         labels: How many there are.
+        importance: How much each text counts, `[texts]`.
     """
     reached = np.searchsorted(steps, ahead, side="right")  # the text has the label up to this step
 
-    def moved(texts: NDArray[np.bool_], of: NDArray[np.int64]) -> NDArray[np.int64]:
+    def moved(texts: NDArray[np.bool_], of: NDArray[np.int64]) -> NDArray[np.float64]:
         """How many of some texts have the label, by another of theirs, `[steps, labels]`."""
         size = (len(steps) + 1) * labels
-        table = np.bincount((reached * labels + of)[texts], minlength=size).reshape(-1, labels)
+        cells = (reached * labels + of)[texts]
+        table = np.bincount(cells, importance[texts], minlength=size).reshape(-1, labels)
         return table[::-1].cumsum(axis=0)[::-1][1:]
 
     every, hit = np.ones(len(ahead), dtype=bool), place == targets
-    given = np.bincount(place, minlength=labels) - moved(every, place)
-    right = np.bincount(place[hit], minlength=labels) - moved(hit, place)
+    given = np.bincount(place, importance, minlength=labels) - moved(every, place)
+    right = np.bincount(place[hit], importance[hit], minlength=labels) - moved(hit, place)
     given[:, label] = moved(every, place).sum(axis=1)
     right[:, label] = moved(targets == label, targets)[:, label]
-    counts = np.bincount(targets, minlength=labels) + given
-    f1 = 2 * right / counts.clip(1)
-    return f1.sum(axis=1) / (counts > 0).sum(axis=1)
+    counts = np.bincount(targets, importance, minlength=labels) + given
+    f1 = 2 * right / counts.clip(1e-9)
+    return f1.sum(axis=1) / (counts > 1e-9).sum(axis=1)

@@ -69,7 +69,7 @@ class LabelTask(Task):
 
     def told(self, fitted: Fitted) -> list[str]:
         model = fitted.model
-        calibrated = [calibration_told(fitted), *thresholds_told(model)]
+        calibrated = [calibration_told(fitted, self.kind.nouns.many), *thresholds_told(model)]
         return [*names_told(model), *expert_told(model), *calibrated]
 
     def judge(self, model: Any, items: Any) -> Evaluation:
@@ -99,10 +99,10 @@ class LabelTask(Task):
         return sure, right_of(judged.predicted, wanted_of(items, model.labels))
 
     def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
-        targets = targets_of(items, model.labels)
-        chances = judged.probabilities[np.arange(len(targets)), targets]
-        right = judged.predicted == targets
-        return np.stack([-np.log(chances.clip(LEAST)), right, np.ones(len(targets))], axis=1)
+        targets, wanted = targets_of(items, model.labels), wanted_of(items, model.labels)
+        logs = -np.log(judged.probabilities.clip(LEAST))
+        losses = logs[np.arange(len(targets)), wanted] if wanted.ndim == 1 else (wanted * logs).sum(axis=1)
+        return np.stack([losses, judged.predicted == targets, np.ones(len(targets))], axis=1)
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
         """The doubt is 1 less how much likelier the first label is than the second."""
@@ -218,12 +218,12 @@ def thresholds_told(model: Any) -> list[str]:
     ]
 
 
-def calibration_told(fitted: Fitted) -> str:
+def calibration_told(fitted: Fitted, many: str) -> str:
     """How well the probabilities were calibrated."""
     if fitted.model.expert is None and fitted.model.temperature > USUAL:
         return (
             "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
-            f"it off (temperature {fitted.model.temperature:,.0f}). Either the texts do not tell their "
+            f"it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not tell their "
             "labels, or training has diverged (then try a smaller --learning-rate)."
         )
     before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))

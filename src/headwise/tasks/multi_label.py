@@ -86,7 +86,8 @@ class MultiLabel(Task):
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
             f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
         )
-        return [*names_told(model), *expert_told(model), f"{calibration_told(fitted)} {thresholds}"]
+        calibrated = calibration_told(fitted, self.kind.nouns.many)
+        return [*names_told(model), *expert_told(model), f"{calibrated} {thresholds}"]
 
     def judge(self, model: Any, items: Any) -> LabelSetEvaluation:
         return evaluate_label_sets(model, items, indicators(items, model.labels))

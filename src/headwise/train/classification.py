@@ -108,26 +108,27 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     """Fit the linear expert and the temperature of a trained classifier on dev."""
     model, targets, weights = objective.model, objective.dev_targets, objective.dev_weights
     logits = model.outputs_of(objective.dev_items)
-    before = expected_calibration_error(model.probabilities(logits), targets)
+    before = expected_calibration_error(model.probabilities(logits), targets, weights)
     settings = None
     if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
         settings = add_expert(objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets, weights)
     logits = model.logits(objective.dev_items)
-    after = cross_fitted_error(logits, targets)
+    after = cross_fitted_error(logits, targets, weights=weights)
     logits = logits / model.temperature
-    set_thresholds(model, logits, targets)
+    set_thresholds(model, logits, targets, weights)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, settings))
 
 
-def set_thresholds(model: Any, logits: np.ndarray, targets: np.ndarray) -> None:
+def set_thresholds(
+    model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
+) -> None:
     """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
     items."""
     if not isinstance(model, BagModel) and model.config.classifier.thresholds == "f1":
-        model.thresholds = fit_label_thresholds(
-            softmax(logits.astype(np.float64), axis=1), likeliest(targets)
-        )
+        chances = softmax(logits.astype(np.float64), axis=1)
+        model.thresholds = fit_label_thresholds(chances, likeliest(targets), weights=weights)
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
@@ -143,13 +144,14 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     model = objective.model
     outputs, targets = crossed.outputs, objective.train_targets[crossed.held]
     weights = objective.weights_of(crossed.held)
-    before = expected_calibration_error(model.probabilities(outputs), targets)
-    logits = add_expert_crossed(objective, crossed) if model.config.expert.kind == "linear" else None
+    before = expected_calibration_error(model.probabilities(outputs), targets, weights)
+    expert = not isinstance(model, BagModel) and model.config.expert.kind == "linear"
+    logits = add_expert_crossed(objective, crossed) if expert else None
     if logits is None:
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
-    after = cross_fitted_error(logits, targets)
-    set_thresholds(model, logits, targets)
+    after = cross_fitted_error(logits, targets, weights=weights)
+    set_thresholds(model, logits, targets, weights)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after))
 
 
@@ -159,4 +161,5 @@ def _held_out(
     """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""
     sure = softmax(logits.astype(np.float64), axis=1).max(axis=1)
     right = right_of(logits.argmax(axis=1), targets)
-    return {**dev_scores(logits, targets, labels, weights), SURENESS: Sureness.of(sure, right).to_json()}
+    kept = Sureness.of(sure, right, weights=weights).to_json()
+    return {**dev_scores(logits, targets, labels, weights), SURENESS: kept}

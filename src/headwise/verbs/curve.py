@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.chunks import some
 from headwise.data.duplicates import same_items
 from headwise.data.files import file_name
 from headwise.data.kinds import options_for
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
+from headwise.data.shares import counted
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO
 from headwise.recipe import build_recipe
@@ -151,25 +153,28 @@ def curve_file(
     data = kind.read(file, options_for(name, given))
     listener.notes(data.notes)
     kind.answer.check(data, kind.nouns)
-    count = len(data.items)
+    items = some(data.items, np.flatnonzero(counted(data.items)))
+    if len(items) < len(data.items):
+        listener.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
+    count = len(items)
     if count < LEAST:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {LEAST} or more {many}")
     held = min(max(round(_HELD * count), 1), _MOST_HELD)
-    groups = [*same_items(kind.apart(data.items, round(1 / _HELD))).values()]
+    groups = [*same_items(kind.apart(items, round(1 / _HELD))).values()]
     if min(map(len, groups)) > held:
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
-    parts = Parts(kind, data.items, [], [])
+    parts = Parts(kind, items, [], [])
     listener.notes(kind.tell(parts.named))
     if whole:
-        judge = whole_judge(own, data.items)
+        judge = whole_judge(own, items)
     elif isinstance(kind, SentenceKind):
-        judge = crf_judge(data.items)
+        judge = crf_judge(items)
     else:
         judge, notes = linear_judge(own, parts, ({"model": {"task": name}, "base": {"name": base}},))
         listener.notes(notes)
     identity = {
-        "texts": kind.fingerprint(data.items).sha256,
+        "texts": kind.fingerprint(items).sha256,
         "model": f"{name} {'whole' if whole else f'linear {base}'}",
     }
     measured = Measured(work, identity)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headwise.data.overlap import remembered
+from headwise.data.overlap import remembered, repeated_told
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.predictor import MANY_UNKNOWN
 from headwise.report.document import Material, piece
@@ -121,6 +121,8 @@ def evaluate_file(
         *_unknown(scores),
         *task.remarks(info, scores),
     ]
+    if told := repeated_told(kind, data.items):
+        remarks.append(Remark(told, warning=True))
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from headwise.data.answers import Label, LabelSet, Number
 from headwise.data.labels import indicators, targets_of
 from headwise.data.parts import Parts
+from headwise.data.shares import wanted_of, weights_of
 from headwise.linear.tag_crf import fit_crf
 from headwise.linear.text_fit import fit_linear
 from headwise.recipe import Sections, choose_settings
@@ -53,6 +54,8 @@ def linear_judge(
         targets = indicators(parts.train, model.labels)
     else:
         targets = targets_of(parts.train, model.labels)
+    wanted = wanted_of(parts.train, model.labels) if isinstance(answer, Label) else targets
+    weights = weights_of(parts.train)
 
     def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
         others = (None if own is None else own[rows] for own in (dense, numbers))
@@ -61,7 +64,8 @@ def linear_judge(
     def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
         own, vectors, further = read(rows)
         how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
-        return fit_linear(own, targets[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how)
+        how["sample_weight"] = None if weights is None else weights[rows]
+        return fit_linear(own, wanted[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how)
 
     settings = fitted(np.arange(len(texts))).settings
 

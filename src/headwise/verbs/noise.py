@@ -11,9 +11,10 @@ from scipy.special import softmax
 from headwise.data.files import file_name
 from headwise.data.labels import targets_of
 from headwise.data.near import near_texts, words_of
+from headwise.data.shares import counted, weights_of
 from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
-from headwise.scores.noise import suspects, tells_labels
+from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors, read_labelled, read_tagged_file
 from headwise.verbs.suspect import Suspect
@@ -43,17 +44,21 @@ def noise_file(
     """
     file = file_name(file)
     if (tagged := read_tagged_file(file, reading, LEAST_TEXTS, listener)) is not None:
-        return [*suspect_tags(tagged)]
+        return [*suspect_tags(tagged, listener)]
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = targets_of(data.items, names)
-    chances, said = held_out(texts, targets, len(names), base=base)
+    chances, said = held_out(texts, targets, len(names), base=base, weights=weights_of(data.items))
     if said:
         listener.note(said)
     twins = _twins(texts, labels)
     doubtful: list[int] = []
-    if tells_labels(chances, targets):
-        doubtful = suspects(chances, targets)[0].tolist()
+    counts = counted(data.items)  # what counts nothing may say anything
+    if tells_labels(chances[counts], targets[counts]):
+        found = suspects(chances, targets, counts)[0]
+        others = chances[found]
+        others[np.arange(len(found)), targets[found]] = -1.0
+        doubtful = found[told_apart(chances, targets, found, others.argmax(axis=1), counts)].tolist()
     else:
         listener.warn(
             "a linear model tells the labels of texts that it was not trained on no better than how common "
@@ -63,24 +68,29 @@ def noise_file(
     # Of two labels of one text at least one is wrong, whatever the model thinks.
     pairs = ((number, other) for number, other in twins.items() if not {number, other} & {*doubtful})
     unlikely = dict.fromkeys(min(pair, key=lambda number: (given[number], -number)) for pair in pairs)
-    found = []
+    listed = []
     for number in [*doubtful, *sorted(unlikely, key=lambda number: given[number])]:
         row, own, twin = chances[number].copy(), int(targets[number]), twins.get(number)
         row[own] = -1.0
         best = int(targets[twin]) if number in unlikely and twin is not None else int(row.argmax())
         chance, line = float(row[best]), 0 if twin is None else data.items[twin].line
         where, text = data.items[number].line, texts[number]
-        found.append(Suspect(where, names[own], names[best], float(given[number]), chance, text, line))
-    return found
+        listed.append(Suspect(where, names[own], names[best], float(given[number]), chance, text, line))
+    return listed
 
 
 def held_out(
-    texts: Sequence[str], targets: NDArray[np.int64], classes: int, *, base: str = AUTO
+    texts: Sequence[str],
+    targets: NDArray[np.int64],
+    classes: int,
+    *,
+    base: str = AUTO,
+    weights: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
-    `[texts, classes]`, and what there is to say of the base."""
+    `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches."""
     dense, said = base_vectors(texts, base)
-    scores = fit_linear(texts, targets, classes, dense=dense).oof_scores
+    scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
     return softmax(scores.astype(np.float64), axis=1), said
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.duplicates import same_items
 from headwise.data.sentence import Tagged
 from headwise.linear.tag_crf import fit_crf
-from headwise.scores.noise import suspects
+from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.scores.scheme_check import detect_scheme
 from headwise.scores.schemes import Scheme, Span, write_tags
+from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.suspect import Suspect
 
 _FOLDS = 5
@@ -32,7 +34,7 @@ class TagSuspect(Suspect):
     place: str = ""
 
 
-def suspect_tags(data: Any) -> list[TagSuspect]:
+def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
     """The words of tagged sentences whose tags are likely to be wrong, the likeliest first.
 
     What is judged is the type of the span that a word is in (of tags that mark no spans the tag), not where
@@ -40,6 +42,7 @@ def suspect_tags(data: Any) -> list[TagSuspect]:
 
     Args:
         data: Of a file of tagged sentences.
+        listener: Is told where nothing can be said.
     """
     items: list[Tagged] = data.items
     scheme = detect_scheme(own.tags for own in items).scheme
@@ -48,10 +51,18 @@ def suspect_tags(data: Any) -> list[TagSuspect]:
     number = {name: place for place, name in enumerate(names)}
     targets = np.array([number[kind] for own in kinds for kind in own])
     chances = held_out_types(items, scheme, number)
+    if not tells_labels(chances, targets, calibrated=False):
+        listener.warn(
+            "a linear CRF tells the tags of sentences that it was not trained on no better than how common "
+            "the tags are, so it can call none unlikely"
+        )
+        return []
     found, margins = suspects(chances, targets)
     others = chances.copy()
     others[np.arange(len(targets)), targets] = -1.0
-    best, margin = others.argmax(axis=1), dict(zip(found.tolist(), margins.tolist(), strict=True))
+    best = others.argmax(axis=1)
+    told = told_apart(chances, targets, found, best[found])
+    margin = dict(zip(found[told].tolist(), margins[told].tolist(), strict=True))
     starts = np.cumsum([0, *map(len, kinds)]).tolist()
     runs = []
     for item, (start, stop) in enumerate(pairwise(starts)):
@@ -59,12 +70,12 @@ def suspect_tags(data: Any) -> list[TagSuspect]:
         runs += [(item, [n - start for n in own]) for (doubtful, *_), own in alike if doubtful]
     runs.sort(key=lambda run: min(margin[starts[run[0]] + n] for n in run[1]))
     twins = _twins(items)
-    told = []
+    listed = []
     for item, places in runs:
         own, worst = items[item], min((starts[item] + n for n in places), key=lambda n: margin[n])
         first, other = places[0], names[best[worst]]
         apart = (line for line, tags in twins[own.tokens] if tags[first] != own.tags[first])
-        told.append(
+        listed.append(
             TagSuspect(
                 own.line,
                 own.tags[first],
@@ -77,15 +88,16 @@ def suspect_tags(data: Any) -> list[TagSuspect]:
                 data.where(item, first),
             )
         )
-    return told
+    return listed
 
 
 def held_out_types(items: Sequence[Tagged], scheme: Scheme, number: dict[str, int]) -> NDArray[np.float64]:
     """Probabilities of the types of each word by CRFs that were trained without its sentence and those with
-    the same words, `[words, types]`."""
-    alike = {tokens: place for place, tokens in enumerate(dict.fromkeys(own.tokens for own in items))}
-    parts = np.random.default_rng(0).permutation(len(alike)) % _FOLDS
-    part = np.array([parts[alike[own.tokens]] for own in items])
+    the same words (case aside), `[words, types]`."""
+    alike = same_items(" ".join(own.tokens) for own in items).values()
+    part = np.zeros(len(items), dtype=np.int64)
+    for own, fold in zip(alike, np.random.default_rng(0).permutation(len(alike)) % _FOLDS, strict=True):
+        part[own] = fold
     chances = [np.zeros((len(own.tokens), len(number))) for own in items]
     for fold in range(_FOLDS):
         own = np.flatnonzero(part == fold).tolist()

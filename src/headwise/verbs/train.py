@@ -11,6 +11,7 @@ from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
 from headwise.data.options import WeightOptions
+from headwise.data.overlap import repeated_told
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
 from headwise.encoders.trees import needs_trees
@@ -241,6 +242,8 @@ def train_parts(
         shared = (*shared, *lesson.overlaps())
     for overlap in shared:
         listener.warn(overlap.told(parts.kind.nouns))
+    if told := repeated_told(human.kind, human.test, "test "):
+        listener.warn(told)
     with listener.training(recipe, headline, task.unit(parts)) as report:
         fitted = fit(
             task, parts, recipe, folder, vectors=vectors, resume=resume, together=together, report=report

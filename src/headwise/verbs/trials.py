@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.config import differences
+from headwise.data.chunks import some
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
+from headwise.data.shares import counted, held_weights_of
 from headwise.errors import HeadwiseError
 from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.tasks import find_task
@@ -106,6 +108,8 @@ class Trials:
             with remembering(self._experts):
                 model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
             found = self.task.tally(model, judged, self.task.judge(model, judged))
+            if self.parts.kind.has_keys and (weights := held_weights_of(judged)) is not None:
+                found = found * weights[:, None]
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
@@ -115,7 +119,7 @@ class Trials:
         return self.runs.found[key], True
 
     def _parts(self, share: float, trial: int) -> tuple[Parts[Any], Any]:
-        """What a candidate is trained with, and the items that it is judged on."""
+        """What a candidate is trained with, and the items that it is judged on: those that count."""
         train, dev, kind = self.parts.train, self.parts.dev, self.parts.kind
         judged = dev
         if self.folds is not None:
@@ -130,6 +134,8 @@ class Trials:
             with suppress(DataError):
                 split = kind.split(train, self.base.split.dev, seed=trial)
                 train, dev = split.train, split.dev
+        if self.parts.kind.has_keys:
+            judged = some(judged, np.flatnonzero(counted(judged)))
         return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
 
     def recipe(self, change: Sections) -> Recipe:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
 from headwise.data.duplicates import composed
+from headwise.data.labels import all_labels
 from headwise.data.numbers import number_of
 from headwise.data.shares import doubted
 
@@ -24,7 +25,7 @@ def no_labels(file: File) -> Iterator[Finding]:
 def one_class(file: File) -> Iterator[Finding]:
     """A file that has nothing to tell apart."""
     labels = file.data.labels
-    if len(labels) == 1 and file.training:
+    if len(labels) == 1 and file.training and len(all_labels(file.items)) == 1:
         message = f"only one class, {next(iter(labels))!r}"
         fix = f"training needs two; is {file.kind.answer.column} the right one?"
         yield Finding("error", "HW162", message, (file.data.path,), fix)

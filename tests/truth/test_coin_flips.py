@@ -1,0 +1,101 @@
+"""Where answers are coin flips nobody says that he knows them: each item stands twice in these files, which
+must not help either."""
+
+import random
+
+import numpy as np
+import pytest
+
+from headwise import curve_file, noise_file
+from headwise.data.kinds import KINDS
+from headwise.data.overlap import repeated_told
+from headwise.errors import ConfigError
+from headwise.report.sheet import lookup
+from headwise.tasks import find_task
+
+LOSS = {
+    "bags": 0.12,
+    "multi-label": 0.08,
+    "tag of spans": 0.13,
+}  # nats; a part chooses with 60 items, and not folds
+LEFT_OUT = {
+    "test_curve_promises_nothing": ("bags",),
+    "test_nothing_is_called_wrong": ("multi-label", "pair", "pair-score", "regress", "bags"),
+}
+ONLY = {"test_no_share_is_promised_to_be_right": ("classify", "pair")}
+
+
+def test_probabilities_say_so(task, truth):
+    model, path = truth.model(task, 0.5).fitted.model, truth.fresh(task, 0.5)
+    found, best = truth.tallied(task, model, path)[:, 0].mean(), truth.best(task, 0.5)
+    print(task, found - best)
+    assert -0.05 < found - best < LOSS.get(task, 0.06)
+
+
+def test_the_report_claims_nothing(task, truth):
+    outcome = truth.model(task, 0.5)
+    said = outcome.test.to_json()
+    score = lookup(said, find_task(truth.task_of(task)).sheet(said).headline.key)
+    rival = outcome.rivals["baseline"]
+    low, high = rival.difference["interval"]
+    print(task, score, rival.difference)
+    # 95 % of intervals hold 0, and of items that stand twice nearly all that are three times as wide; a
+    # baseline that takes chance for skill gives numbers that are worse than a constant.
+    assert truth.rows[task].numbers or low <= high - low
+    assert high >= low - high
+    if truth.rows[task].numbers:
+        assert abs(score - truth.best(task, 0.5)) < 0.3
+    elif task != "multi-label":  # whose F1 is that of who says yes to all
+        assert abs(score - 0.5) < 0.3
+
+
+def test_no_share_is_promised_to_be_right(task, truth):
+    with pytest.raises(ConfigError, match="right"):
+        find_task(task).least_sure("precision=0.95", truth.model(task, 0.5).fitted.metrics())
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_nothing_is_called_wrong(task, twice, truth):
+    items, heard = truth.drawn(task, 300, 3, 0.5), truth.Heard()
+    assert not noise_file(truth.file(task, truth.doubled(task, items) if twice else items), listener=heard)
+    assert task == "tag of spans" or "can call none unlikely" in " ".join(heard.warned)
+
+
+def test_lots_between_two_labels_are_not_called_wrong_for_the_sake_of_a_third(truth):
+    """One of three labels is known for sure, the other two are drawn by lot."""
+    chance = random.Random(4)
+    items = [
+        (text, label if label == "good" else chance.choice(("bad", "worse")))
+        for text, label in truth.drawn("classify", 400, 4, 1.0)
+    ]
+    assert not noise_file(truth.file("classify", items))
+    wrong = [number for number, (_, label) in enumerate(items) if label == "good"][:10]
+    for number in wrong:
+        items[number] = items[number][0], "bad"
+    found = {own.line - 2 for own in noise_file(truth.file("classify", items))}
+    assert found <= {*wrong}
+    assert found
+
+
+def test_curve_promises_nothing(task, truth):
+    items = truth.doubled(task, truth.drawn(task, 150, 4, 0.5))
+    found = curve_file(truth.file(task, items), task=truth.task_of(task), seeds=3)
+    for own in found.forecasts:
+        assert own["interval"][0] <= 0.02
+        assert own["gain"] < 0.06
+    scores = found.scores.mean(axis=0)
+    print(task, scores)
+    middle = truth.best(task, 0.5) if truth.rows[task].numbers else 0.5
+    assert task == "multi-label" or np.abs(scores - middle).max() < 0.2
+
+
+def test_that_items_stand_twice_is_told(task, truth):
+    """As intervals take them for different ones, and claim too much."""
+    items = truth.drawn(task, 60, 8, 0.5)
+    heard = []
+    for test in (items, truth.doubled(task, items)):
+        kind = KINDS[truth.task_of(task)]
+        heard.append(repeated_told(kind, kind.read(str(truth.file(task, test))).items, "test "))
+    assert heard[0] is None
+    assert heard[1]
+    assert "60 of 120 test" in heard[1]

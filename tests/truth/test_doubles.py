@@ -1,0 +1,110 @@
+"""Items that stand in a file again, in capitals, with other blanks, or as a pair the other way round: no
+part and no fold shares one with another, wherever a model is to be judged by what it has not seen."""
+
+import random
+
+import numpy as np
+import pytest
+
+from headwise import evaluate_file
+from headwise.data.duplicates import first_equal, normal_text
+from headwise.data.kinds import KINDS
+from headwise.data.near import words_of
+from headwise.data.parts import read_parts
+from headwise.linear.text_fit import fit_linear
+from headwise.report.sheet import lookup
+from headwise.scores.scheme_check import detect_scheme
+from headwise.tasks import find_task
+from headwise.verbs.tag_noise import held_out_types
+
+ONLY = {"test_nothing_is_learnt_of_tags_that_are_coin_flips": ("tag", "tag of spans")}
+
+
+def read(truth, task):
+    items = truth.drawn(task, 120, 6, 0.5)
+    return read_parts(KINDS[truth.task_of(task)], str(truth.file(task, truth.doubled(task, items))))
+
+
+def names(kind, items):
+    keys = map(kind.seen_key, items)
+    return {words_of(key) if kind.sides else key for key in keys}
+
+
+def test_no_part_has_one_of_another(task, truth):
+    parts = read(truth, task)
+    train, dev, test = (names(parts.kind, own) for own in (parts.train, parts.dev, parts.test))
+    assert dev
+    assert test
+    assert not train & dev
+    assert not train & test
+    assert not dev & test
+    assert not parts.overlaps()
+
+
+@pytest.mark.parametrize("count", [3, 5, 10])
+def test_no_fold_has_one_of_another(task, count, truth):
+    parts = read(truth, task)
+    kind, items = parts.kind, parts.files["train"].items
+    folds = np.array(kind.folds(items, count))
+    found = [names(kind, [items[n] for n in np.flatnonzero(folds == fold)]) for fold in range(count)]
+    assert all(found)
+    assert sum(map(len, found)) == len(set().union(*found))
+
+
+@pytest.mark.parametrize("task_of_texts", ["classify", "pair", "regress", "multi-label"])
+def test_nor_has_a_fold_of_the_linear_expert(task_of_texts, truth):
+    """Answers that are coin flips are told from no double."""
+    pairs = task_of_texts == "pair"
+    items = truth.doubled(task_of_texts, truth.drawn(task_of_texts, 150, 7, 0.5))
+    texts = [x for x, _ in items]
+    same = first_equal(texts, 5)
+    keys = [normal_text("\n".join(sorted(map(normal_text, x)) if pairs else [x])) for x in texts]
+    for number, key in enumerate(keys):
+        assert same[number] == same[keys.index(key)]
+    if task_of_texts == "regress":
+        targets, classes = np.array([y for _, y in items], dtype=np.float32), 1
+    elif task_of_texts == "multi-label":
+        targets, classes = np.array([["price" in y, "staff" in y] for _, y in items]), 2
+    else:
+        labels = sorted({y for _, y in items})
+        targets, classes = np.array([labels.index(y) for _, y in items]), 2
+    score = fit_linear(texts, targets, classes, pairs=pairs).cv_score
+    print(task_of_texts, score)
+    assert score < (0.1 if classes == 1 else 0.62)
+
+
+def test_nothing_is_learnt_of_tags_that_are_coin_flips(task, truth):
+    items = truth.doubled(task, truth.drawn(task, 150, 7, 0.5))
+    path = truth.file(task, items)
+    data = KINDS["tag"].read(str(path)).items
+    scheme = detect_scheme(own.tags for own in data).scheme
+    types = [tag.partition("-")[2] or tag for own in data for tag in own.tags]
+    numbers = {name: n for n, name in enumerate(sorted(set(types)))}
+    chances = held_out_types(data, scheme, numbers)
+    lots = np.array([kind != "O" for kind in types])
+    right = chances.argmax(axis=1) == np.array([numbers[kind] for kind in types])
+    print(task, right[lots].mean())
+    assert right[lots].mean() < 0.6
+
+
+def test_what_is_said_of_the_test_part_holds(task, truth):
+    """By a model of a file with doubles: of items that are new it is not worse than it says."""
+    outcome = truth.model(task, 0.5)
+    own = find_task(truth.task_of(task))
+    said = outcome.test.to_json()
+    sheet = own.sheet(said)
+    found = evaluate_file(truth.folder_of(outcome), truth.fresh(task, 0.5)).scores
+    one, other = (lookup(scores, sheet.headline.key) for scores in (said, found))
+    print(task, one, other)
+    assert (one - other) * (-1 if sheet.lower else 1) < 0.3
+
+
+def test_doubles_of_the_test_part_are_told(task, truth):
+    """In capitals, with other blanks and as a pair the other way round they are the same."""
+    items = truth.drawn(task, 60, 8, 0.5)
+    again = truth.doubled(task, items)
+    random.Random(1).shuffle(again)
+    kind = KINDS[truth.task_of(task)]
+    parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
+    (found,) = [own for own in parts.overlaps() if own.one == "train" and own.other == "test"]
+    assert found.items + found.near >= 2 * len(parts.train)

@@ -1,0 +1,102 @@
+"""What counts nothing decides nothing, and what counts twice is like what stands twice, for whoever learns
+from a file or judges by it."""
+
+import random
+
+import pytest
+
+from headwise import curve_file, noise_file, train_files
+from headwise.data.kinds import KINDS
+from headwise.data.parts import read_parts
+from headwise.verbs.trials import Trials
+
+HEAD = {"classify": "text,label,weight", "regress": "text,score,weight"}
+OTHER = {"bad": "good", "good": "bad"}
+SURE = 0.95
+ONLY = {"test_training": HEAD, "test_curve": HEAD}
+
+
+def weighted(truth, task, items):
+    """A file of items with weights."""
+    path = truth.place(task).with_suffix(".csv")
+    rows = [f"{text},{answer},{weight}" for text, answer, weight in items]
+    path.write_text("\n".join([HEAD[task], *rows]) + "\n")
+    return path
+
+
+def with_contrary(truth, task):
+    """Items, and as many others that count nothing and say the contrary, mixed; and the first alone."""
+    items = [(*item, 1) for item in truth.drawn(task, 150, 5, SURE)]
+    others = [
+        (text, OTHER[answer] if task == "classify" else -answer, 0)
+        for text, answer in truth.drawn(task, 150, 6, 1.0)
+    ]
+    both = [*items, *others]
+    random.Random(5).shuffle(both)
+    return both, items
+
+
+def loss(truth, task, path, **how):
+    settings = [{"model": {"task": task}, "split": {"test": 0.0}, "train": how}]
+    model = train_files(path, truth.place("model"), settings=settings, baseline=False).fitted.model
+    return truth.tallied(task, model, truth.fresh(task, SURE))[:, 0].mean()
+
+
+def test_training(task, truth):
+    both, items = with_contrary(truth, task)
+    found, alone = (loss(truth, task, weighted(truth, task, own)) for own in (both, items))
+    twice = [(text, answer, 2 if n < 75 else 1) for n, (text, answer, _) in enumerate(items)]
+    heavy, double = (
+        loss(truth, task, weighted(truth, task, own), folds=0, epochs=3)
+        for own in (twice, items[:75] + items)
+    )
+    print(found, alone, heavy, double)
+    assert abs(found - alone) < 0.08
+    assert abs(heavy - double) < 0.08
+
+
+def test_curve(task, truth):
+    both, items = with_contrary(truth, task)
+    found, alone = (curve_file(weighted(truth, task, own), task=task, seeds=3) for own in (both, items))
+    print(found.scores.mean(axis=0), alone.scores.mean(axis=0))
+    assert found.items == alone.items == 150
+    assert found.scores[:, -2:].mean() == pytest.approx(alone.scores[:, -2:].mean(), abs=0.15)
+
+
+def test_noise(truth):
+    both, _ = with_contrary(truth, "classify")
+    found = {own.line - 2 for own in noise_file(weighted(truth, "classify", both))}
+    contrary = {number for number, (_, _, weight) in enumerate(both) if not weight}
+    print(len(found), len(found & contrary))
+    assert len(found & contrary) > 0.7 * len(contrary)
+    assert len(found - contrary) < 0.2 * len(both)
+
+
+def test_search(truth):
+    """A search judges on what counts, and as much as it counts."""
+    both, _ = with_contrary(truth, "classify")
+    both = [(text, label, 3 * weight if n < 60 else weight) for n, (text, label, weight) in enumerate(both)]
+    path = weighted(truth, "classify", both)
+    read = read_parts(KINDS["classify"], str(path))
+    layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
+    trials = Trials(read, layers, truth.place("search"), 2)
+    tally, _ = trials.tally({}, 1.0, 0, 1e9)
+    assert trials.folds is not None
+    judged = [item for item, fold in zip(trials.pool, trials.folds, strict=True) if fold == 0]
+    assert len(tally) == sum(item.weight > 0 for item in judged)
+    assert tally[:, 1].sum() / tally[:, 2].sum() > 0.7
+    assert tally[:, 2].max() == pytest.approx(3 * tally[:, 2].min())
+
+
+@pytest.mark.parametrize("folds", [3, 0])
+def test_what_is_said_of_probabilities(truth, folds):
+    """Labels that count next to nothing say next to nothing of how well a model is calibrated, and how sure
+    is sure enough."""
+    both, _ = with_contrary(truth, "classify")
+    path = weighted(truth, "classify", [(text, label, weight or 0.02) for text, label, weight in both])
+    how = {"model": {"task": "classify"}, "split": {"test": 0.0}, "train": {"folds": folds}}
+    outcome = train_files(path, truth.place("model"), settings=how, baseline=False)
+    print(outcome.fitted.calibration)
+    assert outcome.fitted.calibration is not None
+    assert max(outcome.fitted.calibration) < 0.3
+    assert outcome.task.least_sure("precision=0.85", outcome.fitted.metrics()) < 0.99
