@@ -15,7 +15,7 @@ from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig
 from headwise.scores.metrics import mean_loss
 from headwise.train.classification import ClassificationObjective
-from headwise.train.label_expert import add_expert
+from headwise.train.label_expert import add_expert, add_expert_again
 
 LABELS = ["a", "b", "c"]
 NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))
@@ -117,3 +117,14 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
     add_expert(taught, knowing(taught.dev_targets, 0.0))
     guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
     assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9
+
+
+def test_a_second_expert_is_about_as_loud_as_the_first_whose_weight_it_has():
+    """Of labels that are lots the first may be hardly heard, and weighed by much; the second is not."""
+    first, second = objective(), objective()
+    chosen = add_expert(first, knowing(first.dev_targets, 0.0))
+    assert chosen is not None
+    add_expert_again(second, first.model, chosen._replace(loudness=0.01 * chosen.loudness))
+    former, own = (model.model.expert_scores(second.dev_items) for model in (first, second))
+    np.testing.assert_allclose(own, 0.015 * former, rtol=1e-4, atol=1e-5)
+    assert second.model.expert_weight == first.model.expert_weight

@@ -3,7 +3,7 @@ cross-validation."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,22 @@ MOST_CELLS = 3_000_000
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
 
+MOST_LOUDER = 1.5
+"""How many times as loud a model of more texts may be. What calibrates scores that tell nothing is chance:
+one that is hardly heard may have a large weight, which one that is seventy times as loud must not get."""
+
+
+class Chosen(NamedTuple):
+    """What was chosen for a linear model, to make one like it of other texts.
+
+    Attributes:
+        settings: What it reads and how it is trained.
+        loudness: What calibrates its scores: they are multiplied with it.
+    """
+
+    settings: LinearSettings
+    loudness: float
+
 
 @dataclass(frozen=True)
 class LinearFit:
@@ -51,15 +67,20 @@ class LinearFit:
         model: Trained on all texts.
         oof_scores: For each text that is in a fold the calibrated logits of a model that was trained
             without its fold, `[texts, classes]`.
-        settings: What was chosen.
+        chosen: What was chosen.
         cv_score: Accuracy of `oof_scores`; of label sets, the share of answers that are right; of numbers,
             the share of their variance that is explained.
     """
 
     model: LinearModel
     oof_scores: Floats
-    settings: LinearSettings
+    chosen: Chosen
     cv_score: float
+
+    @property
+    def settings(self) -> LinearSettings:
+        """What it reads and how it is trained."""
+        return self.chosen.settings
 
 
 def fit_linear(
@@ -78,6 +99,7 @@ def fit_linear(
     always: int = 0,
     seed: int = 0,
     settings: LinearSettings | None = None,
+    loudness: float | None = None,
     earlier: Earlier | None = None,
 ) -> LinearFit:
     """A linear classifier on words, word pairs and characters, and perhaps on vectors of the texts.
@@ -104,6 +126,8 @@ def fit_linear(
         always: How many of the texts, the last, are in no fold: they are trained on, and not judged.
         seed: Of the folds and of the order of the texts.
         settings: Take these instead of choosing.
+        loudness: That of a model of fewer texts, whose weight in a mixture this one is to have: what
+            calibrates the scores is kept near it (see `MOST_LOUDER`).
         earlier: A model of other texts, of the same tokenizer and the same kind of vectors, to go on from.
     """
     reach = FAR if len(texts) >= LEAST_FAR and not pairs else 1
@@ -136,7 +160,10 @@ def fit_linear(
     if found is None:
         found = _out_of_fold(data, settings, parts)
     found = found[:judged]
-    factor = np.float32(data.calibration(found, np.arange(judged))[0] if len(parts) > 1 else 1)
+    calibrated = float(data.calibration(found, np.arange(judged))[0]) if len(parts) > 1 else 1.0
+    if loudness is not None:
+        calibrated = float(np.clip(calibrated, loudness / MOST_LOUDER, loudness * MOST_LOUDER))
+    factor = np.float32(calibrated)
     machine = data.fit(settings, np.arange(len(texts)), seed)
     size = data.dense.shape[1] if settings.dense else 0
     numbers_read = data.numbers_of(settings)
@@ -159,7 +186,7 @@ def fit_linear(
     edges = reader.edges or settings.edges
     model = LinearModel(blocks, scaled, classes, tokenizer, scale, pairs, reader.reach, form, edges)
     cv_score = _score(found, data, np.arange(judged))
-    return LinearFit(model, found * factor, settings, cv_score)
+    return LinearFit(model, found * factor, Chosen(settings, calibrated), cv_score)
 
 
 def _score(found: Floats, data: TrainingData, texts: NDArray[np.int64]) -> float:

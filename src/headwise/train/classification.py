@@ -109,16 +109,16 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     model, targets, weights = objective.model, objective.dev_targets, objective.dev_weights
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets, weights)
-    settings = None
+    chosen = None
     if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
-        settings = add_expert(objective, logits)
+        chosen = add_expert(objective, logits)
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets, weights)
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets, weights=weights)
     logits = logits / model.temperature
     set_thresholds(model, logits, targets, weights)
-    return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, settings))
+    return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, chosen))
 
 
 def set_thresholds(
@@ -133,9 +133,9 @@ def set_thresholds(
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
     """Give a classifier that was trained again, on all texts, the expert and the weights of the first."""
-    former, settings = finished.kept
+    former, chosen = finished.kept
     objective.model.temperature, objective.model.thresholds = former.temperature, former.thresholds
-    add_expert_again(objective, former, settings)
+    add_expert_again(objective, former, chosen)
 
 
 def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) -> Finished:

@@ -6,9 +6,8 @@ import numpy as np
 
 from headwise.data.chunks import some
 from headwise.linear.mixture import Mixture, fit_mixture
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import LinearFit, fit_linear
+from headwise.linear.text_fit import Chosen, LinearFit, fit_linear
 from headwise.train.crossing import Crossed
 from headwise.train.remember import remembered
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from headwise.train.regression import RegressionObjective
 
 
-def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> LinearSettings | None:
+def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Chosen | None:
     """Fit the linear expert on the training texts (or pairs), and on dev how much say it and the encoder
     have, and the temperature. Either is dropped where the other does as well without it.
 
@@ -30,15 +29,15 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Line
         What was chosen for a linear model of words and characters, for `add_expert_again`.
     """
     model, targets = objective.model, objective.dev_targets
-    expert, settings = _text_expert(objective)
+    expert, chosen = _text_expert(objective)
     if expert is None or not len(targets):
-        return settings
+        return chosen
     model.add_expert(expert, 0.0)
     members = [logits, model.expert_scores(objective.dev_items)]
     knew = model.config.base.name or model.config.pretrained.name
     mixture = fit_mixture(members, targets, texts=objective.dev_weights, raw=None if knew else 0)
     _weigh(model, expert, mixture)
-    return settings
+    return chosen
 
 
 def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -> np.ndarray | None:
@@ -74,42 +73,40 @@ def _weigh(model: Any, expert: TextExpert, mixture: Mixture) -> None:
     model.temperature = 1 / (encoder or own)
 
 
-def add_expert_again(
-    objective: "ClassificationObjective", former: Any, settings: LinearSettings | None
-) -> None:
+def add_expert_again(objective: "ClassificationObjective", former: Any, chosen: Chosen | None) -> None:
     """Give a model that was trained again, on more texts, an expert on these and the former weights.
 
     Args:
         objective: With the texts and the model.
         former: The model before.
-        settings: What was chosen for its expert.
+        chosen: What was chosen for its expert, and how loud that was when it got its weight.
     """
-    if former.expert is None or settings is None:
+    if former.expert is None or chosen is None:
         return
-    expert, _ = _text_expert(objective, settings)
+    expert, _ = _text_expert(objective, chosen)
     if expert is not None:
         weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
         objective.model.add_expert(expert, former.expert_weight, **weights)
 
 
 def _text_expert(
-    objective: "ClassificationObjective", settings: LinearSettings | None = None
-) -> tuple[TextExpert | None, LinearSettings]:
-    """A linear model of words, characters and the vectors of a base, and its settings; no model where the
-    texts have no words."""
-    fitted = fit_texts(objective, settings)
+    objective: "ClassificationObjective", chosen: Chosen | None = None
+) -> tuple[TextExpert | None, Chosen]:
+    """A linear model of words, characters and the vectors of a base, and what was chosen for it; no model
+    where the texts have no words."""
+    fitted = fit_texts(objective, chosen)
     expert = TextExpert.of(fitted.model)
-    return expert if expert.features else None, fitted.settings
+    return expert if expert.features else None, fitted.chosen
 
 
 def fit_texts(
     objective: "ClassificationObjective | LabelSetObjective | RegressionObjective",
-    settings: LinearSettings | None = None,
+    chosen: Chosen | None = None,
     *,
     every: bool = False,
 ) -> LinearFit:
     """A linear model of the training texts (of very many pairs some, unless it is to be `every` one), of
-    labels, of label sets or of numbers, with these settings or with those that it chooses."""
+    labels, of label sets or of numbers, as was chosen before, or as it chooses."""
     model = objective.model
     places = np.arange(len(objective.train_items)) if every else objective.sampled
     texts, vectors, numbers = model.expert_reads(some(objective.train_items, places))
@@ -126,6 +123,7 @@ def fit_texts(
         numbers=numbers,
         pairs=model.reads_pairs,
         always=objective.names,
-        settings=settings,
+        settings=chosen and chosen.settings,
+        loudness=chosen and chosen.loudness,
         earlier=model.earlier,
     )

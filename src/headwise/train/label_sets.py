@@ -13,8 +13,8 @@ from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
 from headwise.linear.mixture import LEAST_SHARE
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import Chosen
 from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (
@@ -80,11 +80,11 @@ class _Kept:
 
     Attributes:
         model: The first model.
-        settings: Of its expert, and what is added to the scores of this; None without one.
+        chosen: For its expert, and what is added to the scores of this; None without one.
     """
 
     model: LabelSetModel
-    settings: LinearSettings | None = None
+    chosen: Chosen | None = None
     shift: NDArray[np.float32] | None = None
 
 
@@ -120,7 +120,7 @@ def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) ->
     model, former = objective.model, finished.kept.model
     model.temperature, model.thresholds = former.temperature, former.thresholds
     if former.expert is not None:
-        fitted = fit_texts(objective, finished.kept.settings)
+        fitted = fit_texts(objective, finished.kept.chosen)
         weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
         model.add_expert(_shifted(fitted.model, finished.kept.shift), former.expert_weight, **weights)
 
@@ -151,7 +151,7 @@ def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Ke
     how = {"encoder_weight": float(own > 0), "share": float(says[1] / says.sum())}
     model.add_expert(_shifted(fitted.model, shift), weight / own if own else 1.0, **how)
     model.temperature = 1 / (own or weight)
-    return _Kept(model, fitted.settings, shift)
+    return _Kept(model, fitted.chosen, shift)
 
 
 def _shifted(model: LinearModel, shift: NDArray[np.float32]) -> TextExpert:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.linear.mixture import LEAST_SHARE
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_fit import Chosen
 from headwise.train.crossing import Crossed
 from headwise.train.label_expert import fit_texts
 
@@ -37,7 +37,7 @@ class Kept:
     """What a second training takes over."""
 
     weights: Weights
-    settings: LinearSettings
+    chosen: Chosen
 
 
 def fit_weights(
@@ -97,14 +97,14 @@ def add_number_expert(objective: "RegressionObjective") -> Kept | None:
     said = model.outputs_of(objective.dev_items)[:, 0], model.expert_scores(objective.dev_items)[:, 0]
     weights = fit_weights(*said, model.scale.standardize(objective.dev_targets), objective.dev_weights)
     _weigh(objective, expert, weights)
-    return Kept(weights, fitted.settings)
+    return Kept(weights, fitted.chosen)
 
 
 def add_number_expert_again(objective: "RegressionObjective", kept: Kept | None) -> None:
     """Give a model that was trained again, on more texts, an expert on these and the former weights."""
     if kept is None:
         return
-    expert = TextExpert.of(fit_texts(objective, kept.settings).model) if kept.weights.expert else None
+    expert = TextExpert.of(fit_texts(objective, kept.chosen).model) if kept.weights.expert else None
     _weigh(objective, expert, kept.weights)
 
 
