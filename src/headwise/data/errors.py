@@ -77,6 +77,7 @@ CODES = {
     "HW170": "a word, character or form of texts that nearly decides a label",
     "HW171": "labels that are unlikely by their own probability",
     "HW172": "weights of which few decide, or many are 0",
+    "HW173": "many texts that are nearly others",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

@@ -63,11 +63,13 @@ class Known:
         return any(_common(own, self._runs[number]) >= ENOUGH for number in others)
 
 
-def near_texts(texts: Sequence[str]) -> dict[int, list[int]]:
+def near_texts(texts: Sequence[str], enough: float = ENOUGH) -> dict[int, list[int]]:
     """Of each text that is near others the numbers of these, the same ones first.
 
     Args:
         texts: As `words_of` gives them; empty ones are near nothing.
+        enough: Share of their runs that near texts have in common; of those that have half, a fifth is not
+            found.
     """
     same: dict[str, list[int]] = {}
     for number, text in enumerate(texts):
@@ -79,7 +81,7 @@ def near_texts(texts: Sequence[str]) -> dict[int, list[int]]:
     for one, own in enumerate(kept):
         others = {other for band in _bands(own) for other in bands.setdefault(band, [])}
         for other in sorted(others):
-            if _common(own, kept[other]) >= ENOUGH:
+            if _common(own, kept[other]) >= enough:
                 near.setdefault(one, []).append(other)
                 near.setdefault(other, []).append(one)
         for band in _bands(own):

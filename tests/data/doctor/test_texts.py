@@ -1,3 +1,5 @@
+import random
+
 import pytest
 
 from headwise.data.columns import Columns
@@ -115,3 +117,27 @@ def test_what_programs_write_for_no_label():
     found = findings(("a film", "good"), ("b film", "nan"), ("c film", "bad"), ("d film", "N/A"))["HW120"]
     assert "'N/A', 'nan', which may stand for none" in found.message
     assert len(found.where) == 2
+
+
+def drawn(count: int) -> list[str]:
+    chance = random.Random(5)
+    return [" ".join(chance.choices([f"w{n}" for n in range(300)], k=12)) for _ in range(count)]
+
+
+def test_many_texts_that_are_nearly_others_are_told():
+    texts = drawn(40)
+    changed = [f"{text[: text.rindex(' ')]} other" for text in texts[:3]]
+    marked = [texts[9].replace(" ", ", ")]
+    pairs = [(text, "ab"[n % 2]) for n, text in enumerate([*texts, *changed, *marked])]
+    found = findings(*pairs)["HW173"]
+    assert found.severity == "warning"
+    assert found.message.startswith("8 texts are nearly another one")
+    assert "(18.2% of the different ones)" in found.message
+    assert [*found.where] == ["f:1", "f:2", "f:3", "f:10", "f:41", "and 3 more"]
+    assert "HW173" not in findings(*pairs, role="test")
+    assert "HW173" not in findings(*pairs[:40], (marked[0], "a"))  # 2 of 41
+
+
+def test_equal_texts_are_no_near_ones():
+    twice = [*drawn(40), *drawn(40)]
+    assert "HW173" not in findings(*((text, "ab"[n % 2]) for n, text in enumerate(twice)))

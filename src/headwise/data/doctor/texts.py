@@ -5,8 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.doctor.file import File, pairs_of
+from headwise.data.near import near_texts, words_of
 
 LONG = 512  # words from which an item can be called very long, if it stands out
+_ALIKE = 0.5  # share of runs of words in common: one word in twelve is another
+_MANY = 0.05  # of the items, from which those that are nearly another one are told
+_COMPARED = 20_000  # items that are compared
 
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
 _HTML = re.compile(
@@ -64,6 +68,26 @@ def repeated(file: File) -> Iterator[Finding]:
             f"a split by headwise keeps equal {file.kind.nouns.many} on one side; remove them if they are "
         )
         yield Finding("info", "HW153", message, file.data.places(extra), fix + "accidents")
+
+
+def nearly_repeated(file: File) -> Iterator[Finding]:
+    """Items of a file to train on that are nearly others: a split parts them."""
+    if not file.training:
+        return
+    different = [own[0] for key, own in file.same.items() if key][:_COMPARED]
+    near = near_texts([words_of(file.keys[n]) for n in different], _ALIKE)
+    if len(near) >= max(_MANY * len(different), 2):
+        message = (
+            f"{file.count(len(near))} are nearly another one: they differ in marks or in a few words "
+            f"({len(near) / len(different):.1%} of the different ones)"
+        )
+        fix = (
+            f"a split by headwise keeps only equal {file.kind.nouns.many} on one side, so scores will look "
+            "too good; keep one of those alike, or give dev and test files without them"
+        )
+        yield Finding(
+            "warning", "HW173", message, file.data.places([different[n] for n in sorted(near)]), fix
+        )
 
 
 def clashes(file: File) -> Iterator[Finding]:

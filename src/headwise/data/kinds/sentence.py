@@ -9,7 +9,7 @@ from headwise.config import from_dict
 from headwise.data.answers import TAGS, Answer
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.tags import few_spans, long, one_tag, other_tags, scheme, torn
-from headwise.data.doctor.texts import repeated, shared
+from headwise.data.doctor.texts import nearly_repeated, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
@@ -41,7 +41,15 @@ class SentenceKind(Kind[Tagged]):
     nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
     options = TagOptions
     sides: ClassVar[int] = 1
-    checks: ClassVar[tuple[Check, ...]] = (one_tag, scheme, torn, repeated, long, few_spans)
+    checks: ClassVar[tuple[Check, ...]] = (
+        one_tag,
+        scheme,
+        torn,
+        repeated,
+        nearly_repeated,
+        long,
+        few_spans,
+    )
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared, other_tags)
 
     def __init__(self, answer: Answer = TAGS, tokenizer: str = "penn"):

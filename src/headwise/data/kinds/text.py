@@ -11,7 +11,7 @@ from headwise.data.answers import LABEL, Answer, Label, LabelSet, Number
 from headwise.data.columns import columns_of, names_in
 from headwise.data.dataset import Dataset
 from headwise.data.doctor.file import BetweenCheck, Check
-from headwise.data.doctor.texts import characters, lengths, repeated, shared
+from headwise.data.doctor.texts import characters, lengths, nearly_repeated, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
@@ -35,7 +35,7 @@ class TextKind(Kind[Example]):
 
     nouns: ClassVar[Nouns] = TEXTS
     sides: ClassVar[int] = 1
-    checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters)
+    checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, nearly_repeated, characters)
     between: ClassVar[tuple[BetweenCheck, ...]] = (shared,)
 
     def __init__(self, answer: Answer = LABEL):
