@@ -103,7 +103,7 @@ TABLES: dict[str, Table] = {
             *(f"{name} + refit, 12 epochs" for name in ("ms-transformer", "transformer", "bilstm")),
             "tfidf-svm + refit",
         ),
-        rival="transformer + refit, 12 epochs",
+        rival="bilstm + refit, 12 epochs",
     ),
     "ms-trans/table4": Table(
         "Tagging: CoNLL-2003 names (F1), parts of speech (GloVe 6B, or static MiniLM vectors)",

@@ -28,7 +28,7 @@ def test_switched_off(make_objective):
     finished = finish_labels(objective)
     model = objective.model
     assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))
-    told = calibration_told(Fitted(model, Progress(), None, finished.dev, finished.calibration))
+    told = calibration_told(Fitted(model, Progress(), None, finished.dev, finished.calibration), "texts")
     assert "switched it off" in told
 
 
