@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from accuracy_tables import print_tables
-from classifying import LINEAR, REFIT, Classifying, Task
+from classifying import LINEAR, REFIT, Classifying, Task, named
 from default_sets import REVIEWS
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
@@ -47,6 +47,7 @@ PHRASES = " + phrases"  # they learn of all phrases of SST's training trees
 READ = " + masked words"  # their encoders have read reviews without labels before
 MORE = " + more masked words"  # the same: training reviews too, and longer
 LONGER = ", 12 epochs"  # of MTL-16, in place of 6: better on held-out training texts of five of five
+ENDINGS = (LONGER, REFIT, PHRASES, READ, MORE)  # the last first
 # What chooses the epochs after which an encoder learns again: held-out training texts like the last epoch
 # of heads with directions better than that with the least loss. Its rivals have the same, though none was
 # asked for it: on test texts the BiLSTM lost .9 points by the epochs that dev chose.
@@ -148,7 +149,7 @@ class Accuracy(Classifying):
         return task_of(*three)
 
     def layers(self, task: str, system: str) -> Layers:
-        encoder, endings = named(system)
+        encoder, endings = named(system, ENDINGS)
         if encoder == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
@@ -183,7 +184,7 @@ class Accuracy(Classifying):
         return lambda items: model.predict([own.text for own in items])
 
     def former(self, system: str) -> Former | None:
-        encoder, endings = named(system)
+        encoder, endings = named(system, ENDINGS)
         if not endings & {READ, MORE}:
             return None
         more = MORE in endings
@@ -197,7 +198,7 @@ class Accuracy(Classifying):
         return system in ("ms-san", "tree-lstm")
 
     def read(self, data: Task, system: str) -> Task:
-        encoder, endings = named(system)
+        encoder, endings = named(system, ENDINGS)
         data, trees = super().read(data, system), encoder == BRACKETS
         if trees:
             heads = treebank_heads()
@@ -214,16 +215,6 @@ class Accuracy(Classifying):
 
     def show(self, found: Found) -> None:
         print_tables(found, self.paper)
-
-
-def named(system: str) -> tuple[str, set[str]]:
-    """The encoder of a system, and what its name ends with."""
-    endings = set()
-    for ending in (LONGER, REFIT, PHRASES, READ, MORE):
-        if system.endswith(ending):
-            system = system.removesuffix(ending)
-            endings.add(ending)
-    return system, endings
 
 
 def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Task:

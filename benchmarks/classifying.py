@@ -3,6 +3,7 @@ encoder alone, and by the same encoder with the linear expert beside it."""
 
 import time
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +24,16 @@ from runs import Bench, Result, judged, show_epochs
 
 LINEAR = "tfidf-svm"
 REFIT = " + refit"  # ends names of systems: once dev has chosen, they learn again, of dev too
+
+
+def named(system: str, endings: Iterable[str]) -> tuple[str, set[str]]:
+    """The encoder of a system, and with which of these its name ends, one before the other."""
+    found = set()
+    for ending in endings:
+        if system.endswith(ending):
+            system = system.removesuffix(ending)
+            found.add(ending)
+    return system, found
 
 
 @dataclass(frozen=True)

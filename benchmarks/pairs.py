@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from accuracy_tables import print_tables
-from classifying import LINEAR, Classifying, Task
+from classifying import LINEAR, Classifying, Task, named
 from headwise.data.duplicates import normal_text
 from headwise.data.kinds import KINDS
 from headwise.data.pair import Pair, PairOptions
@@ -135,12 +135,12 @@ class Pairs(Classifying):
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:
             return []
-        named, encoder = system_of(system)
+        (like, encoder), (_, endings) = system_of(system), named(system, BEYOND)
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
-        tuned = f"{task}-{named}"
-        recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{named}"))
+        tuned = f"{task}-{like}"
+        recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{like}"))
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
-        return [recipe, *own, *(more for ending, more in BEYOND.items() if system.endswith(ending))]
+        return [recipe, *own, *(more for ending, more in BEYOND.items() if ending in endings)]
 
     def baseline(
         self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
@@ -161,8 +161,7 @@ class Pairs(Classifying):
 
 def system_of(name: str) -> tuple[str, dict[str, Any]]:
     """The system whose recipe it is, and the encoder's settings beyond it."""
-    for ending in BEYOND:
-        name = name.removesuffix(ending)
+    name, _ = named(name, BEYOND)
     return (ABLATIONS | OURS).get(name, (name, {}))
 
 

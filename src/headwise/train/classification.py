@@ -109,9 +109,7 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     model, targets, weights = objective.model, objective.dev_targets, objective.dev_weights
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets, weights)
-    chosen = None
-    if not isinstance(model, BagModel) and model.config.expert.kind == "linear":
-        chosen = add_expert(objective, logits)
+    chosen = add_expert(objective, logits) if _wants_expert(model) else None
     if model.expert is None:
         model.temperature = fit_temperature(logits, targets, weights)
     logits = model.logits(objective.dev_items)
@@ -119,6 +117,11 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     logits = logits / model.temperature
     set_thresholds(model, logits, targets, weights)
     return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, chosen))
+
+
+def _wants_expert(model: Any) -> bool:
+    """Whether a linear expert is to stand beside it, which reads texts."""
+    return not isinstance(model, BagModel) and model.config.expert.kind == "linear"
 
 
 def set_thresholds(
@@ -145,8 +148,7 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
     outputs, targets = crossed.outputs, objective.train_targets[crossed.held]
     weights = objective.weights_of(crossed.held)
     before = expected_calibration_error(model.probabilities(outputs), targets, weights)
-    expert = not isinstance(model, BagModel) and model.config.expert.kind == "linear"
-    logits = add_expert_crossed(objective, crossed) if expert else None
+    logits = add_expert_crossed(objective, crossed) if _wants_expert(model) else None
     if logits is None:
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
