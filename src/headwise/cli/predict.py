@@ -58,7 +58,7 @@ def predict(
         batch_tokens: Words that the model reads at once: fewer need less memory.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         workers: Processes that predict at once, each with the model in its memory: for large files, as many
-            as the machine has cores. The predictions are the same.
+            as the machine has cores. The predictions are the same but for last digits.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
