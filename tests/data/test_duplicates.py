@@ -5,7 +5,8 @@ from unicodedata import normalize
 
 import pytest
 
-from headwise.data.duplicates import chain_keys, composed, first_equal, normal_text, same_items
+from headwise.data.alike import first_alike
+from headwise.data.duplicates import chain_keys, composed, normal_text, same_items
 
 
 def test_case_space_and_accents_are_no_difference():
@@ -20,11 +21,6 @@ def test_endless_marks_take_no_endless_time(takes_under):
     assert composed(own) == own
 
 
-def test_equal_texts_are_held_out_with_the_first():
-    assert first_equal(["a b", "c", "A  b", "", "c", " "], 5).tolist() == [0, 1, 0, 3, 1, 3]
-    assert first_equal([], 5).tolist() == []
-
-
 @pytest.mark.parametrize(("firsts", "expected"), [(10, [0, 1, 2, 1]), (8, [0, 1, 2, 3])])
 def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected):
     """Of fewer only equal pairs stay together."""
@@ -35,14 +31,14 @@ def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected)
         ("P1", "d"),
         *((f"p{n}", "e") for n in range(3, firsts)),
     ]
-    found = first_equal(pairs, 1)
+    found = first_alike(pairs, 1)
     assert found[:4].tolist() == expected
-    assert first_equal([*pairs, ("p1 ", "B")], 1)[-1] == 1
+    assert first_alike([*pairs, ("p1 ", "B")], 1)[-1] == 1
 
 
 def test_no_pairs_have_no_chains():
     assert chain_keys([], 0) is None
-    assert first_equal([], 2).tolist() == []
+    assert first_alike([], 2).tolist() == []
 
 
 def test_a_very_long_text_takes_no_memory_for_others(takes_under):
@@ -53,7 +49,7 @@ def test_a_very_long_text_takes_no_memory_for_others(takes_under):
 @pytest.mark.parametrize("firsts", [10, 8])
 def test_pairs_stay_with_themselves_the_other_way_round(firsts):
     pairs = [*((f"p{n}", f"h{n}") for n in range(firsts)), ("H1", "p1 "), ("h2", "p3")]
-    assert first_equal(pairs, 1).tolist() == [*range(firsts), 1, firsts + 1]
+    assert first_alike(pairs, 1).tolist() == [*range(firsts), 1, firsts + 1]
 
 
 def test_chains_of_pairs_are_those_of_a_search():

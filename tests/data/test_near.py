@@ -3,7 +3,7 @@
 import random
 from unicodedata import normalize
 
-from headwise.data.near import ENOUGH, _common, _runs, near_texts, words_of
+from headwise.data.near import ENOUGH, _common, _Numbers, _runs, near_texts, words_of
 
 
 def test_as_a_comparison_of_all():
@@ -44,5 +44,5 @@ def test_accents_may_be_written_apart():
 
 
 def _near(one: str, other: str) -> bool:
-    runs = _runs(one), _runs(other)
+    runs = _runs(one, _Numbers()), _runs(other, _Numbers())
     return min(map(len, runs)) > 0 and _common(*runs) >= ENOUGH

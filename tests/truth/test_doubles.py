@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from headwise import evaluate_file
-from headwise.data.duplicates import first_equal, normal_text
+from headwise import curve_file, evaluate_file, noise_file
+from headwise.data.alike import first_alike
+from headwise.data.duplicates import normal_text
 from headwise.data.kinds import KINDS
 from headwise.data.near import words_of
 from headwise.data.parts import read_parts
@@ -57,7 +58,7 @@ def test_nor_has_a_fold_of_the_linear_expert(task_of_texts, truth):
     pairs = task_of_texts == "pair"
     items = truth.doubled(task_of_texts, truth.drawn(task_of_texts, 150, 7, 0.5))
     texts = [x for x, _ in items]
-    same = first_equal(texts, 5)
+    same = first_alike(texts, 5)
     keys = [normal_text("\n".join(sorted(map(normal_text, x)) if pairs else [x])) for x in texts]
     for number, key in enumerate(keys):
         assert same[number] == same[keys.index(key)]
@@ -108,3 +109,55 @@ def test_doubles_of_the_test_part_are_told(task, truth):
     parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
     (found,) = [own for own in parts.overlaps() if own.one == "train" and own.other == "test"]
     assert found.items + found.near >= 2 * len(parts.train)
+
+
+WORDS = [
+    f"{one}{other}"
+    for one in ["ba", "ko", "mi", "tu", "la", "ne", "po", "ri", "so", "du"]
+    for other in ["nek", "tor", "lim", "pas"]
+]
+
+
+def nearly(task, count, seed=4):
+    """Items whose answers are coin flips, each again with another word in place of one."""
+    chance, found = random.Random(seed), []
+    for _ in range(count):
+        words = chance.choices(WORDS, k=chance.randint(11, 15))
+        again = [*words]
+        again[chance.randrange(len(words))] = chance.choice(WORDS)
+        if task == "tag":
+            tags = [chance.choice("AB") for _ in words]
+            found += [(words, tags), (again, tags)]
+        else:
+            label = chance.choice(("bad", "good"))
+            found += [(" ".join(words), label), (" ".join(again), label)]
+    chance.shuffle(found)
+    return found
+
+
+def test_nothing_is_learnt_of_coin_flips_from_items_that_are_nearly_others(truth):
+    items = nearly("classify", 150)
+    targets = np.array([label == "good" for _, label in items], dtype=np.int64)
+    score = fit_linear([text for text, _ in items], targets, 2).cv_score
+    scores = curve_file(truth.file("classify", items), seeds=2).scores
+    suspects = noise_file(truth.file("classify", items))
+    print(score, scores.mean(axis=0), len(suspects))
+    assert score < 0.62
+    assert scores[:, -1].mean() < 0.65
+    assert len(suspects) < 3
+
+
+def test_nor_of_tags(truth):
+    items = nearly("tag", 120)
+    data = KINDS["tag"].read(str(truth.file("tag", items))).items
+    chances = held_out_types(data, "plain", {"A": 0, "B": 1})
+    right = chances.argmax(axis=1) == np.array([tag == "B" for own in data for tag in own.tags])
+    print(right.mean())
+    assert right.mean() < 0.6
+
+
+def test_what_is_said_of_a_test_part_that_is_nearly_others_holds(truth):
+    """It was .9 where .5 is true."""
+    outcome = truth.train("classify", nearly("classify", 150), {"base": {"name": "none"}})
+    print(outcome.test.to_json()["accuracy"])
+    assert outcome.test.to_json()["accuracy"] < 0.7

@@ -1,7 +1,6 @@
-"""When two texts count as the same, and which texts are kept together."""
+"""When two texts count as the same, and which pairs of texts are kept together."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -47,7 +46,7 @@ def kept_together(pairs: Sequence[tuple[str, str]], parts: int) -> list[str]:
 def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """For each pair a text that is the same for those with the same two texts, in either order."""
     texts = _normal(pairs)
-    return _least(_unordered(texts), [f"{first}\n{second}" for first, second in texts])
+    return least_keys(_unordered(texts), [f"{first}\n{second}" for first, second in texts])
 
 
 def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
@@ -72,7 +71,9 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     chains = connected_components(graph, directed=False)[1][one]
     sizes = np.bincount(chains)
     most = max(len(pairs) / (2 * max(parts, 1)), np.bincount(one).max())
-    return _least(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
+    return (
+        least_keys(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
+    )
 
 
 def _normal(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -88,25 +89,9 @@ def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
-def _least(groups: Sequence[Hashable], keys: Sequence[str]) -> list[str]:
+def least_keys(groups: Sequence[Hashable], keys: Sequence[str]) -> list[str]:
     """For each item the least key of those of its group."""
     least: dict[Hashable, str] = {}
     for group, key in zip(groups, keys, strict=True):
         least[group] = min(key, least.get(group, key))
     return [least[group] for group in groups]
-
-
-def first_equal(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
-    """For each text, or pair of texts, the number of the first one that it is held out with, `[texts]`: its
-    own where there is no other. A model that has seen a text knows more about its double than about new
-    texts.
-
-    Args:
-        texts: Texts, of which equal ones stay together; or pairs, by `kept_together`.
-        parts: How many of them are held out, one after the other.
-    """
-    pairs = len(texts) > 0 and not isinstance(texts[0], str)
-    found = np.empty(len(texts), dtype=np.int64)
-    for numbers in (places_of(kept_together(texts, parts)) if pairs else same_items(texts)).values():
-        found[numbers] = numbers[0]
-    return found

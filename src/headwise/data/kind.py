@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
+from headwise.data.alike import alike_keys
 from headwise.data.answers import LABEL, Answer
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.errors import OnError, stop
@@ -125,17 +126,19 @@ class Kind(ABC, Generic[Item]):
     def split(
         self, items: Sequence[Item], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Item]]:
-        """Split items into three parts, equal ones on one side; see `split_items`.
+        """Split items into three parts, those alike on one side; see `split_items`.
 
         Raises:
             DataError: HW141, there are too few.
         """
-        keys, strata = [self.key(item) for item in items], self.answer.strata(items)
+        keys, strata = self.apart(items, 0), self.answer.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
     def apart(self, items: Sequence[Item], count: int) -> list[str]:
-        """What is the same for items that no two of so many parts may share."""
-        return [self.key(item) for item in items]
+        """What is the same for items that no two of so many parts may share: of texts those alike, see
+        `alike_keys`."""
+        keys = [self.key(item) for item in items]
+        return alike_keys(keys) if self.sides == 1 else keys
 
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""

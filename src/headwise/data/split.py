@@ -1,7 +1,7 @@
 """Split one file into training, development and test items that tell the truth.
 
-Every class keeps its share in every part, and items with the same key (texts that differ in case or white
-space only) go to the same part. Which part an item goes to depends on the seed and on the key, not on its
+Every class keeps its share in every part, and items with the same key (texts that are much alike) go to the
+same part. Which part an item goes to depends on the seed and on the key, not on its
 row, and is the same on every machine.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from headwise.config import check_range
+from headwise.data.alike import alike_keys
 from headwise.data.duplicates import same_items
 from headwise.data.errors import DataError
 from headwise.data.example import Example
@@ -161,8 +162,10 @@ def split_examples(
     *,
     path: str = "",
 ) -> Split[list[Example]]:
-    """Split texts, those of each label by their shares; see `split_items`."""
-    keys, strata = [example.text for example in examples], [example.label for example in examples]
+    """Split texts, those of each label by their shares, and those alike on one side; see `split_items` and
+    `alike_keys`."""
+    keys = alike_keys([example.text for example in examples])
+    strata = [example.label for example in examples]
     return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 
@@ -217,8 +220,8 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = ["split into " + ", ".join(f"{len(own):,} {n}" for n, own in parts.items() if own)]
     if repeated:
-        notes.append(f"{repeated:,} repeated {nouns.many} stay with their first occurrence")
+        notes.append(f"{repeated:,} {nouns.many} stay with others like them")
     off = [name for name, size in wanted.items() if len(parts[name]) != size]
     if off:
-        notes.append(f"repeated {nouns.many} made {' and '.join(off)} smaller than asked for")
+        notes.append(f"{nouns.many} alike made {' and '.join(off)} smaller than asked for")
     return tuple(notes)

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from headwise.data.duplicates import first_equal
+from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
 from headwise.kernel import kernel
 from headwise.linear.hashing import Ends, roomy_table_of
@@ -106,7 +106,7 @@ def choose_strength(sentences: Sequence[Tagged], *, seed: int = 0) -> float:
     """The penalty under which plain tags of held-out words are likeliest."""
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
-    same = first_equal([" ".join(own.tokens) for own in drawn], 1)
+    same = first_alike([" ".join(own.tokens) for own in drawn], 1)
     out = np.isin(same, same[: len(drawn) // 5])
     held, kept = ([own for own, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0))
     if not any(own.tokens for own in held) or not any(own.tokens for own in kept):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.duplicates import first_equal
+from headwise.data.alike import first_alike
 from headwise.linear.earlier import Earlier
 from headwise.linear.solver import Floats, Machine
 from headwise.linear.text_data import (
@@ -106,7 +106,7 @@ def fit_linear(
 
     Blocks, naive Bayes ratios and C are chosen by cross-validation (of very many texts or labels, on some
     texts that are held out), by log loss after calibration. Nothing is said of a text by a model that has
-    seen its double (see `first_equal`).
+    seen its double (see `first_alike`).
 
     Args:
         texts: Training texts, or pairs of them.
@@ -141,7 +141,7 @@ def fit_linear(
     large = len(texts) * classes > MOST_CELLS
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
-    same = first_equal(texts[:judged], folds)
+    same = first_alike(texts[:judged], folds)
     parts = _folds(data.hard[:judged], same, min(folds, 2) if few else folds, seed)
     found: Floats | None = None
     if settings is None:
@@ -204,7 +204,7 @@ def _folds(
     targets: NDArray[np.int64], same: NDArray[np.int64], folds: int, seed: int
 ) -> list[NDArray[np.int64]]:
     """The texts of each fold; the texts of a label are spread evenly over them, and those that are the
-    `same` (see `first_equal`) stay together."""
+    `same` (see `first_alike`) stay together."""
     order = np.random.default_rng(seed).permutation(len(targets))
     order = order[np.argsort(targets[order], kind="stable")]
     order = order[same[order] == order]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from headwise.data.duplicates import first_equal
+from headwise.data.alike import first_alike
 from headwise.data.labels import targets_of
 from headwise.data.shares import shares_of, weights_of
 from headwise.linear.text_fit import fit_linear
@@ -69,7 +69,7 @@ class EncoderTeacher(Teacher):
             how = {"dense": vectors, "sample_weight": weights, "always": always}
             self._logits = fit_linear(texts, targets, classes, **how).model.scores
         else:
-            same = first_equal(texts, FOLDS)
+            same = first_alike(texts, FOLDS)
             matrix, bias = fit_probe(vectors, targets, classes, weights=weights, same=same, always=always)
             self._logits = lambda _, vectors: vectors @ matrix.T + bias
         return labels

@@ -53,7 +53,7 @@ def fit_probe(
         weights: How much each text counts, `[texts]`.
         offsets: Logits that the regression's are added to, `[texts, classes]`.
         sets: A text may have any number of labels: a regression for each.
-        same: For each text the number of the first that stays with it (`first_equal`).
+        same: For each text the number of the first that stays with it (`first_alike`).
         always: How many of the texts, the last, are in no fold.
         center: Their mean is taken off first: vectors with much in common are fitted sooner.
         seed: Of the folds.
@@ -105,7 +105,7 @@ def fit_number_probe(
     same: NDArray[np.int64] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regression from the vectors of texts `[texts, size]` to numbers `[texts]`, each of which counts
-    as `weights` say, `[texts]`. Each text is left out once; where some are the `same` (`first_equal`), they
+    as `weights` say, `[texts]`. Each text is left out once; where some are the `same` (`first_alike`), they
     are left out together, fold by fold.
 
     Returns:

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.data.alike import first_alike
 from headwise.data.chunks import some
-from headwise.data.duplicates import first_equal
 from headwise.models.bag_model import BagModel
 from headwise.models.text_model import Reader
 from headwise.train.probe import FOLDS
@@ -57,9 +57,9 @@ class ReaderObjective(Generic[AnyReader]):
         return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
 
     def same(self, numbers: np.ndarray) -> np.ndarray:
-        """Which of the training texts with these numbers are held out together (`first_equal`)."""
+        """Which of the training texts with these numbers are held out together (`first_alike`)."""
         model: Any = self.model
-        return first_equal(model.texts_of(some(self.train_items, numbers)), FOLDS)
+        return first_alike(model.texts_of(some(self.train_items, numbers)), FOLDS)
 
     def probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray

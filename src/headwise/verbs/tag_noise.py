@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.duplicates import same_items
+from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
 from headwise.linear.tag_crf import fit_crf
 from headwise.scores.noise import suspects, tells_labels, told_apart
@@ -92,13 +92,11 @@ def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
 
 
 def held_out_types(items: Sequence[Tagged], scheme: Scheme, number: dict[str, int]) -> NDArray[np.float64]:
-    """Probabilities of the types of each word by CRFs that were trained without its sentence and those with
-    the same words (case aside), `[words, types]`."""
-    alike = same_items(" ".join(own.tokens) for own in items).values()
-    part = np.zeros(len(items), dtype=np.int64)
-    for own, fold in zip(alike, np.random.default_rng(0).permutation(len(alike)) % _FOLDS, strict=True):
-        part[own] = fold
+    """Probabilities of the types of each word by CRFs that were trained without its sentence and those like
+    it (see `alike_keys`), `[words, types]`."""
     chances = [np.zeros((len(own.tokens), len(number))) for own in items]
+    first = first_alike([" ".join(own.tokens) for own in items], _FOLDS)
+    part = np.random.default_rng(0).permutation(len(items))[first] % _FOLDS
     for fold in range(_FOLDS):
         own = np.flatnonzero(part == fold).tolist()
         rest = np.flatnonzero(part != fold).tolist()

@@ -130,12 +130,22 @@ def test_many_texts_that_are_nearly_others_are_told():
     marked = [texts[9].replace(" ", ", ")]
     pairs = [(text, "ab"[n % 2]) for n, text in enumerate([*texts, *changed, *marked])]
     found = findings(*pairs)["HW173"]
-    assert found.severity == "warning"
+    assert found.severity == "info"
+    assert "keeps texts alike on one side" in found.fix
     assert found.message.startswith("8 texts are nearly another one")
     assert "(18.2% of the different ones)" in found.message
     assert [*found.where] == ["f:1", "f:2", "f:3", "f:10", "f:41", "and 3 more"]
     assert "HW173" not in findings(*pairs, role="test")
     assert "HW173" not in findings(*pairs[:40], (marked[0], "a"))  # 2 of 41
+
+
+def test_texts_made_of_a_template_are_parted_by_a_split():
+    texts = drawn(40)
+    words = texts[0].split()
+    made = [" ".join([*words[:n], "other", *words[n + 1 :]]) for n in range(9)]
+    found = findings(*((text, "ab"[n % 2]) for n, text in enumerate([*texts, *made])))["HW173"]
+    assert found.severity == "warning"
+    assert found.fix.startswith("10 of them are as if made of templates: a split by headwise parts these")
 
 
 def test_equal_texts_are_no_near_ones():

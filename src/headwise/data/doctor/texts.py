@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from headwise.data.alike import HALF, in_long_chains
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.doctor.file import File, pairs_of
 from headwise.data.near import near_texts, words_of
 
 LONG = 512  # words from which an item can be called very long, if it stands out
-_ALIKE = 0.5  # share of runs of words in common: one word in twelve is another
 _MANY = 0.05  # of the items, from which those that are nearly another one are told
 _COMPARED = 20_000  # items that are compared
 
@@ -71,23 +71,31 @@ def repeated(file: File) -> Iterator[Finding]:
 
 
 def nearly_repeated(file: File) -> Iterator[Finding]:
-    """Items of a file to train on that are nearly others: a split parts them."""
+    """Items of a file to train on that are nearly others."""
     if not file.training:
         return
     different = [own[0] for key, own in file.same.items() if key][:_COMPARED]
-    near = near_texts([words_of(file.keys[n]) for n in different], _ALIKE)
-    if len(near) >= max(_MANY * len(different), 2):
-        message = (
-            f"{file.count(len(near))} are nearly another one: they differ in marks or in a few words "
-            f"({len(near) / len(different):.1%} of the different ones)"
-        )
+    keys = [file.keys[n] for n in different]
+    near = near_texts([words_of(key) for key in keys], HALF)
+    if len(near) < max(_MANY * len(different), 2):
+        return
+    among = (
+        f"the first {_COMPARED:,} different ones" if len(different) == _COMPARED else "the different ones"
+    )
+    message = (
+        f"{file.count(len(near))} are nearly another one: they differ in marks or in a few words "
+        f"({len(near) / len(different):.1%} of {among})"
+    )
+    places, many = file.data.places([different[n] for n in sorted(near)]), file.kind.nouns.many
+    if torn := in_long_chains(keys):
         fix = (
-            f"a split by headwise keeps only equal {file.kind.nouns.many} on one side, so scores will look "
-            "too good; keep one of those alike, or give dev and test files without them"
+            f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
+            "will look too good for any others; give dev and test files of other templates"
         )
-        yield Finding(
-            "warning", "HW173", message, file.data.places([different[n] for n in sorted(near)]), fix
-        )
+        yield Finding("warning", "HW173", message, places, fix)
+    else:
+        fix = f"a split by headwise keeps {many} alike on one side; give dev and test files without them"
+        yield Finding("info", "HW173", message, places, fix)
 
 
 def clashes(file: File) -> Iterator[Finding]:

@@ -1,0 +1,78 @@
+"""Which texts are so much alike that they are held out together.
+
+A model that has seen a text knows more about its double than about new texts: scores on a part that has
+doubles of training texts are too good. Doubles are equal texts (case and white space aside), texts with the
+same words, and those with half of their runs of three words in common (see `headwise.data.near`), as are
+copies in which a word or two are changed. What is like the same text is alike, chain by chain.
+"""
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.duplicates import kept_together, least_keys, places_of, same_items
+from headwise.data.near import near_texts, words_of
+
+HALF = 0.5
+"""Share of their runs that texts have in common which are held out together."""
+_LEAST = 4  # texts that a chain may have, however few there are
+
+
+def alike_keys(texts: Sequence[str]) -> list[str]:
+    """For each text one that is the same for all that it is held out with, and does not depend on the order
+    of the texts.
+
+    A chain of more different texts than the square root of their number (texts made of a template, the
+    lines of a log) is taken apart, to equal texts: were it held out, none like them would be left to learn
+    from.
+    """
+    places = same_items(texts)
+    different = [*places]
+    chains = _chains(different)
+    short = np.bincount(chains, minlength=1)[chains] <= _most(texts)
+    least = least_keys(np.where(short, chains, -1 - np.arange(len(chains))).tolist(), different)
+    keys = [""] * len(texts)
+    for key, numbers in zip(least, places.values(), strict=True):
+        for number in numbers:
+            keys[number] = key
+    return keys
+
+
+def first_alike(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
+    """For each text, or pair of texts, the number of the first one that it is held out with, `[texts]`: its
+    own where there is no other.
+
+    Args:
+        texts: Texts, of which those alike stay together (see `alike_keys`); or pairs, by `kept_together`.
+        parts: How many of them are held out, one after the other.
+    """
+    pairs = len(texts) > 0 and not isinstance(texts[0], str)
+    found = np.empty(len(texts), dtype=np.int64)
+    for numbers in places_of(kept_together(texts, parts) if pairs else alike_keys(texts)).values():
+        found[numbers] = numbers[0]
+    return found
+
+
+def in_long_chains(texts: Sequence[str]) -> int:
+    """How many of these different texts are in chains that `alike_keys` takes apart."""
+    sizes = np.bincount(_chains(texts), minlength=1)
+    return int(sizes[sizes > _most(texts)].sum())
+
+
+def _most(texts: Sequence[str]) -> int:
+    return max(isqrt(len(texts)), _LEAST)
+
+
+def _chains(texts: Sequence[str]) -> NDArray[np.int64]:
+    """The number of the chain of each of different texts."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    near = near_texts([words_of(text) for text in texts], HALF)
+    one = [number for number, others in near.items() for _ in others]
+    other = [number for others in near.values() for number in others]
+    graph = csr_array((np.ones(len(one)), (one, other)), shape=(len(texts), len(texts)))
+    return connected_components(graph, directed=False)[1].astype(np.int64)

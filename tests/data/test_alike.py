@@ -1,0 +1,86 @@
+"""Texts alike are held out together, chain by chain, but for what is as if made of a template."""
+
+import random
+
+import pytest
+
+from headwise.data import Example, split_examples
+from headwise.data.alike import alike_keys, first_alike, in_long_chains
+from headwise.data.duplicates import normal_text
+from headwise.data.kinds import KINDS
+from headwise.data.sentence import Tagged
+
+
+def drawn(count: int, words: int = 14) -> list[str]:
+    chance = random.Random(3)
+    return [" ".join(chance.choices([f"w{n}" for n in range(400)], k=words)) for _ in range(count)]
+
+
+def changed(text: str, place: int) -> str:
+    own = text.split()
+    own[place] = "other"
+    return " ".join(own)
+
+
+def test_equal_texts_are_held_out_with_the_first():
+    assert first_alike(["a b", "c", "A  b", "", "c", " "], 5).tolist() == [0, 1, 0, 3, 1, 3]
+    assert first_alike([], 5).tolist() == []
+
+
+def test_texts_of_the_same_words_and_those_but_for_a_word_are_held_out_with_the_first():
+    texts = drawn(30)
+    copies = [changed(texts[4], 7), texts[6].replace(" ", ", ").upper(), f"{texts[8]} {texts[9]}"]
+    assert first_alike([*texts, *copies], 5).tolist() == [*range(30), 4, 6, 32]
+
+
+def test_a_chain_is_one():
+    """The last copy has little in common with the first text."""
+    texts = drawn(30)
+    chain = [texts[0]]
+    for place in (2, 11, 6):
+        chain.append(changed(chain[-1], place))
+    assert first_alike([chain[0], chain[3]], 5).tolist() == [0, 1]
+    assert first_alike([*texts, *chain[1:]], 5).tolist() == [*range(30), 0, 0, 0]
+
+
+def test_what_is_made_of_a_template_is_taken_apart():
+    """Of 60 texts seven may be alike."""
+    texts = drawn(50)
+    for copies in (6, 9):
+        own = [*texts, *(changed(texts[0], place) for place in range(copies)), texts[0].upper()]
+        first = first_alike(own, 5).tolist()
+        assert first[-1] == 0
+        assert first[50:-1] == ([0] * copies if copies == 6 else [*range(50, 50 + copies)])
+        assert in_long_chains(own[:-1]) == (0 if copies == 6 else copies + 1)
+
+
+def test_keys_do_not_depend_on_the_order_of_texts_and_are_their_own_where_none_is_alike():
+    texts = [*drawn(30), changed(drawn(1)[0], 5)]
+    keys = dict(zip(texts, alike_keys(texts), strict=True))
+    assert alike_keys(texts[::-1]) == [keys[text] for text in reversed(texts)]
+    assert [keys[text] for text in texts[1:-1]] == texts[1:-1]
+    assert keys[texts[0]] == keys[texts[-1]] == min(texts[0], texts[-1])
+    assert alike_keys(["A  b", "c"]) == [normal_text("a b"), "c"]
+
+
+@pytest.mark.parametrize("tagged", [False, True])
+def test_no_part_and_no_fold_has_a_text_like_one_of_another(tagged):
+    texts = drawn(60)
+    texts += [changed(text, 5) for text in texts]
+    kind = KINDS["tag" if tagged else "classify"]
+    items = [
+        Tagged(tuple(text.split()), ("A",) * 14) if tagged else Example(text, "ab"[n % 2])
+        for n, text in enumerate(texts)
+    ]
+    numbers = {id(item): n % 60 for n, item in enumerate(items)}
+    split = kind.split(items, 0.2, 0.2)
+    parts = [{numbers[id(item)] for item in part} for part in (split.train, split.dev, split.test)]
+    assert sum(map(len, parts)) == 60
+    assert all(parts)
+    folds = kind.folds(items, 4)
+    assert folds[:60] == folds[60:]
+    assert {*folds} == {0, 1, 2, 3}
+    if not tagged:
+        split = split_examples(items, 0.2, 0.2)
+        assert len({numbers[id(item)] for item in split.test} & parts[0]) == 0
+        assert "60 texts stay with others like them" in split.notes
