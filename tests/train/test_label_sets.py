@@ -9,10 +9,13 @@ from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.classify import ClassifierConfig
+from headwise.linear.expert import ExpertConfig
 from headwise.linear.text_fit import fit_linear
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
-from headwise.train.label_sets import LabelSetObjective, finish_label_sets
+from headwise.train.crossing import Crossed
+from headwise.train.label_sets import LabelSetObjective, finish_label_sets, finish_label_sets_crossed
+from headwise.train.state import Progress
 
 
 @pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])
@@ -39,9 +42,11 @@ def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
     assert weights[1] / weights[0] == pytest.approx(ratio)
 
 
+@pytest.mark.parametrize("crossed", [False, True])
 @pytest.mark.parametrize(("strength", "asked"), [(0.0, False), (3.0, True)])
-def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked):
-    """What the expert reads tells one label, and what the encoder says another, or nothing."""
+def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
+    """What the expert reads tells one label, and what the encoder says another, or nothing: on dev, or of
+    texts that models of folds have not seen."""
     chance = np.random.default_rng(0)
     wanted = chance.random((240, 2)) < 0.4
     texts = [
@@ -57,14 +62,46 @@ def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked):
         classifier=ClassifierConfig(hidden=4),
     )
     model = LabelSetModel(config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]).eval()
-    noise = chance.normal(size=(80, 2))
-    said = strength * (2.0 * wanted[160:] - 1) * [0, 1] + 1e-3 * noise
-    model.outputs_of = lambda *_, **__: said.astype(np.float32)  # type: ignore[method-assign]
-    parts = [(part, indicators(part, model.labels)) for part in (texts[:160], texts[160:])]
-    finish_label_sets(LabelSetObjective(model, *parts))
+    said = strength * (2.0 * wanted - 1) * [0, 1] + 1e-3 * chance.normal(size=(240, 2))
+    model.outputs_of = lambda items, **_: said[-len(items) :].astype(np.float32)  # type: ignore
+    if crossed:
+        held = np.arange(3, 240)
+        own = Crossed(said[held].astype(np.float32), held, Progress())
+        whole = texts, indicators(texts, model.labels)
+        finish_label_sets_crossed(LabelSetObjective(model, whole, ([], whole[1][:0])), own)
+    else:
+        parts = [(part, indicators(part, model.labels)) for part in (texts[:160], texts[160:])]
+        finish_label_sets(LabelSetObjective(model, *parts))
     assert model.expert is not None
     assert (model.encoder_weight > 0) == asked
     assert (model.expert_share < 1) == asked
     logits = model.logits(model.encoded(texts[160:])) / model.temperature
     assert ((logits[:, 0] > 0) == wanted[160:, 0]).mean() > 0.95
     assert (((logits[:, 1] > 0) == wanted[160:, 1]).mean() > 0.95) == asked
+
+
+@pytest.mark.parametrize("expert", ["none", "linear"])
+def test_temperature_and_thresholds_are_those_of_what_other_models_say(expert):
+    """The model itself, which has seen the texts, is surer and never wrong."""
+    chance = np.random.default_rng(1)
+    wanted = chance.random((300, 2)) < 0.5
+    texts = [
+        LabelSetExample(f"w{n % 9}", labels=tuple(np.array(["a", "b"])[row]))
+        for n, row in enumerate(wanted)
+    ]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4),
+        expert=ExpertConfig(kind=expert),
+    )
+    model = LabelSetModel(config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]).eval()
+    model.outputs_of = lambda *_, **__: 9 * (2 * wanted - 1).astype(np.float32)  # type: ignore
+    says = (2.0 * wanted - 1) * np.where(chance.random((300, 2)) < 0.8, 1, -1)  # right four times in five
+    crossed = Crossed(3 * says.astype(np.float32), np.arange(300), Progress())
+    whole = texts, indicators(texts, model.labels)
+    done = finish_label_sets_crossed(LabelSetObjective(model, whole, ([], whole[1][:0])), crossed)
+    assert 3 * model.encoder_weight / model.temperature == pytest.approx(np.log(4), rel=0.25)
+    assert done.dev["loss"] == pytest.approx(0.5, abs=0.06)
+    assert done.calibration[0] > 2 * done.calibration[1]

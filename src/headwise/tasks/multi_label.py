@@ -24,11 +24,13 @@ from headwise.scores.label_set_metrics import compare_sets, label_set_scores, se
 from headwise.tasks.defaults import Settings, kept_base, text_defaults
 from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
 from headwise.tasks.task import Task, names_of, where
+from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (
     LabelSetObjective,
     finish_label_sets,
     finish_label_sets_again,
+    finish_label_sets_crossed,
 )
 from headwise.train.recipe import Recipe
 
@@ -45,7 +47,7 @@ class MultiLabel(Task):
     sections = (*LABEL_SECTIONS, "thresholds")
     in_python = True
     predictor = LabelSetPredictor
-    based = True
+    based = crosses = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for one label; what is best on dev is the F1 of the sets, or of few texts the loss."""
@@ -54,7 +56,9 @@ class MultiLabel(Task):
         return own
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return kept_base(super().defaults_with_base(settings, items), items)
+        settings = kept_base(super().defaults_with_base(settings, items), items)
+        settings["train"]["folds"] = 3 if items < 1_000 else 0
+        return settings
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
@@ -76,6 +80,9 @@ class MultiLabel(Task):
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         finish_label_sets_again(objective, finished)
+
+    def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
+        return finish_label_sets_crossed(objective, crossed)
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "f1"

@@ -14,7 +14,7 @@ from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
 from headwise.linear.mixture import LEAST_SHARE
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import Chosen
+from headwise.linear.text_fit import Chosen, LinearFit
 from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (
@@ -26,6 +26,7 @@ from headwise.scores.binary import (
 from headwise.scores.calibrate import USUAL, cross_fitted_error
 from headwise.scores.label_set_metrics import dev_scores, label_set_scores
 from headwise.scores.thresholds import fit_thresholds
+from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import fit_texts
 from headwise.train.label_names import learn_names
@@ -90,18 +91,57 @@ class _Kept:
 
 def finish_label_sets(objective: LabelSetObjective) -> Finished:
     """Fit the linear expert, the temperature and the thresholds of a trained model on dev."""
-    model, targets = objective.model, objective.dev_targets
-    kept, encoder = _Kept(model), model.outputs_of(objective.dev_items)
+    model, targets, dev = objective.model, objective.dev_targets, list[Any](objective.dev_items)
+    kept, encoder = _Kept(model), model.outputs_of(dev)
     before = binary_calibration_error(model.probabilities(encoder), targets)
     if model.config.expert.kind == "linear":
-        kept = add_expert(objective, encoder)
+        fitted = fit_texts(objective)
+        if any(map(len, fitted.model.blocks.values())):
+            said = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
+            kept = _weigh(model, fitted, encoder, said, targets)
     if model.expert is None:
         model.temperature = fit_binary_temperature(encoder, targets)
-    logits = model.logits(objective.dev_items)
-    probabilities = model.probabilities(logits)
+    return _finished(model, model.logits(dev), targets, before, kept)
+
+
+def finish_label_sets_crossed(objective: LabelSetObjective, crossed: Crossed) -> Finished:
+    """Fit the linear expert, the temperature and the thresholds of a model that was trained on all texts on
+    what other models say of texts that they were not trained on."""
+    model, held, outputs = objective.model, crossed.held, crossed.outputs
+    targets, logits = objective.train_targets[held], outputs
+    before = binary_calibration_error(model.probabilities(outputs), targets)
+    if model.config.expert.kind == "linear":
+        fitted = fit_texts(objective, every=True)
+        if any(map(len, fitted.model.blocks.values())):
+            said = fitted.oof_scores[held]
+            kept = _weigh(model, fitted, outputs, said, targets)
+            if kept.shift is not None:
+                own, weight = np.float32(model.encoder_weight), np.float32(model.expert_weight)
+                logits = np.asarray(own * outputs + weight * (said + kept.shift), dtype=np.float32)
+    if model.expert is None:
+        model.temperature = fit_binary_temperature(outputs, targets)
+    return _finished(model, logits, targets, before)
+
+
+def _finished(
+    model: LabelSetModel,
+    logits: NDArray[np.float32],
+    targets: NDArray[np.bool_],
+    before: float,
+    kept: Any = None,
+) -> Finished:
+    """Fit the thresholds of a model that has its temperature to its logits of held-out texts, and tell the
+    scores on these.
+
+    Args:
+        before: The calibration error before the temperature was fitted.
+        kept: What a second training takes over.
+    """
+    calibrated = logits / model.temperature
     few = model.config.thresholds.min_texts
-    model.thresholds = expit(fit_thresholds(logits / model.temperature, targets, few)).tolist()
+    model.thresholds = expit(fit_thresholds(calibrated, targets, few)).tolist()
     after = cross_fitted_error(logits, targets, fit_binary_temperature, expit, binary_calibration_error)
+    probabilities = model.probabilities(logits)
     scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
     dev = {
         "micro_f1": scores.micro_f1,
@@ -109,7 +149,7 @@ def finish_label_sets(objective: LabelSetObjective) -> Finished:
         "subset_accuracy": scores.subset_accuracy,
         "ranking": scores.ranking,
         "mean_average_precision": scores.mean_average_precision,
-        "loss": mean_binary_loss(logits / model.temperature, targets),
+        "loss": mean_binary_loss(calibrated, targets),
     }
     return Finished(dev, (before, after), kept)
 
@@ -125,20 +165,23 @@ def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) ->
         model.add_expert(_shifted(fitted.model, finished.kept.shift), former.expert_weight, **weights)
 
 
-def add_expert(objective: LabelSetObjective, logits: NDArray[np.float32]) -> _Kept:
-    """Fit the linear expert on the training texts, and its weight and the temperature on dev. Either is
-    dropped where next to nothing is left for it.
+def _weigh(
+    model: LabelSetModel,
+    fitted: LinearFit,
+    logits: NDArray[np.float32],
+    scores: NDArray[np.float32],
+    targets: NDArray[np.bool_],
+) -> _Kept:
+    """Fit the weights of encoder and expert and the temperature on held-out texts. Either is dropped where
+    next to nothing is left for it.
 
     Args:
-        objective: With the texts and the trained model.
-        logits: The encoder's on dev.
+        model: Which gets the expert.
+        fitted: The expert.
+        logits: The encoder's, of held-out texts.
+        scores: The expert's.
+        targets: The labels of these texts.
     """
-    model, targets = objective.model, objective.dev_targets
-    fitted = fit_texts(objective)
-    if not any(map(len, fitted.model.blocks.values())):
-        return _Kept(model)
-    dev = list[Any](objective.dev_items)
-    scores = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
     if fit_binary_temperature(logits, targets) > USUAL:  # it has diverged
         logits = np.zeros_like(logits)
     own, weight, shift = fit_binary_mixture(logits, scores, targets)
