@@ -37,6 +37,7 @@ NEEDS_MODEL = (
     "report.md",
     "more-texts.md",
     "serving.md",
+    "spacy.md",
 )
 
 
