@@ -47,6 +47,26 @@ def test_or_by_flag_also_beside_a_label(write):
         SoftOptions(probability_columns="a,b", label_column="label")
 
 
+@pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("0.0", "1.0"), ("False", "True")])
+def test_a_teacher_may_be_certain_of_all_its_answers(write, no, yes):
+    """Of a file to train on, such columns are sets of labels (see `infer_task`)."""
+    rows = "".join(f"film {n},{(yes, no)[n % 2]},{(no, yes)[n % 2]},{no}\n" for n in range(6))
+    path = write("f.csv", f"text,good,bad,odd\n{rows}")
+    data = read_examples(path, SoftOptions(), answers=True)
+    assert [item.label for item in data.items] == ["good", "bad"] * 3
+    assert soft(data, ["bad", "good", "odd"]).tolist() == [[0, 1, 0], [1, 0, 0]] * 3
+    assert any("the 3 columns 'good', 'bad', 'odd'" in note for note in data.notes)
+    with pytest.raises(DataError, match="HW131"):
+        read(path)
+
+
+def test_a_label_may_be_certain_where_others_are_not(write):
+    path = write("f.csv", "text,a,b,c\none,0.9,0.1,0\ntwo,0.3,0.7,0\nthree,0,0,1\nfour,0,0,1\n")
+    for answers in (False, True):
+        data = read_examples(path, SoftOptions(), answers=answers)
+        assert [item.label for item in data.items] == ["a", "b", "c", "c"]
+
+
 def test_what_predict_has_written_is_read_again(write):
     rows = [{"text": "fine", "label": "x", "probabilities": {"good": 0.7, "bad": 0.3}}]
     path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows * 2))

@@ -120,14 +120,28 @@ def _shares(
         return written
     if OBJECT in names and isinstance(sample[0].fields.get(OBJECT), dict):
         return (OBJECT,)
-    rows = [[_number(record.fields.get(name)) for name in names] for record in sample]
+    if labels:
+        return ()
+    rows = [[_share(record.fields.get(name)) for name in names] for record in sample]
     values = np.array(rows, dtype=np.float64)
     within = (values >= 0) & (values <= 1)
     between = (within.mean(axis=0) >= USUAL) & (within & (values != np.round(values))).any(axis=0)
-    ones = np.abs(values[:, between].sum(axis=1) - 1) <= TOLERANCE
-    if labels or between.sum() < 2 or ones.mean() < USUAL:
+    # Some or all labels may be certain: 0 and 1 alone, which of a file to train on are sets of labels.
+    certain = within.all(axis=0)
+    if (answers or between.any()) and _adding_up(values, certain) == 1:
+        chosen = certain
+    elif _adding_up(values, between) >= USUAL:
+        chosen = between
+    else:
         return ()
-    return tuple(name for name, own in zip(names, between, strict=True) if own)
+    return tuple(name for name, own in zip(names, chosen, strict=True) if own)
+
+
+def _adding_up(values: np.ndarray, columns: np.ndarray) -> float:
+    """The share of the records in which several columns add up to 1."""
+    if columns.sum() < 2:
+        return 0.0
+    return float((np.abs(values[:, columns].sum(axis=1) - 1) <= TOLERANCE).mean())
 
 
 def _named(
@@ -157,6 +171,12 @@ def _number(value: object) -> float:
         return float("nan")
 
 
+def _share(value: object) -> float:
+    """The same of a probability, which may be spelt as a truth value."""
+    truth = {"true": 1.0, "false": 0.0}.get(as_text(value).strip().lower())
+    return _number(value) if truth is None else truth
+
+
 def soft_label(record: Record, columns: SoftColumns, label: str | None, source: Source) -> Shares | None:
     """The probabilities of a record's labels; None, and reported, where it has none that make sense.
 
@@ -175,7 +195,8 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
         own = own if isinstance(own, dict) else {}
         names, values = tuple(map(str, own)), list(own.values())
     raw = [as_text(value).strip() for value in values]
-    found = np.array([_number(value) for value in values], dtype=np.float64)
+    read = _number if columns.confidence else _share
+    found = np.array([read(value) for value in values], dtype=np.float64)
     wrong = ~((found >= 0) & (found <= 1 + TOLERANCE))  # NaN too
     problem = ""
     if not len(found):
