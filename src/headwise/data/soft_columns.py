@@ -127,7 +127,7 @@ def _shares(
     within = (values >= 0) & (values <= 1)
     between = (within.mean(axis=0) >= USUAL) & (within & (values != np.round(values))).any(axis=0)
     # Some or all labels may be certain: 0 and 1 alone, which of a file to train on are sets of labels.
-    certain = within.all(axis=0)
+    certain: np.ndarray = np.all(within, axis=0)
     if (answers or between.any()) and _adding_up(values, certain) == 1:
         chosen = certain
     elif _adding_up(values, between) >= USUAL:
