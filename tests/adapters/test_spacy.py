@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
@@ -193,8 +194,22 @@ def test_bytes(pipeline, tmp_path):
     assert other("great film").cats == nlp("great film").cats
     other.to_disk(tmp_path / "saved")
     assert spacy.load(tmp_path / "saved")("great film").cats == nlp("great film").cats
-    with pytest.raises(HeadwiseError, match="HW912"):
-        other.get_pipe("headwise").from_bytes(b"\x81\xa1a\xc4\x00")
+
+
+def test_bytes_that_hold_no_model(pipeline, tmp_path):
+    component = pipeline("classifier").get_pipe("headwise")
+    whole = srsly.msgpack_loads(component.to_bytes())
+    for held in ({"a": b""}, [1], 5, {**whole, "config.json": "text"}, {**whole, "manifest.json": 3}):
+        with pytest.raises(HeadwiseError, match=r"HW912.*not the files of a headwise model"):
+            component.from_bytes(srsly.msgpack_dumps(held))
+    whole["../outside"] = b"never written"
+    assert component.from_bytes(srsly.msgpack_dumps(whole)).labels == ("bad", "good")
+    del whole["config.json"]
+    with pytest.raises(HeadwiseError, match="HW503"):
+        component.from_bytes(srsly.msgpack_dumps(whole))
+    damaged = {**srsly.msgpack_loads(component.to_bytes()), "manifest.json": b'{"files": 5}'}
+    with pytest.raises(HeadwiseError, match="HW5"):
+        component.from_bytes(srsly.msgpack_dumps(damaged))
 
 
 def test_a_folder_that_has_changed_is_not_saved(folder_of, tmp_path):

@@ -27,11 +27,14 @@ class ModelFiles(Mapping[str, bytes]):
     """
 
     def __init__(self, name: str, held: Mapping[str, bytes], folder: Path | None = None):
-        self.name, self._held, self.folder = name, dict(held), folder
-        if MANIFEST not in held:
+        whole = isinstance(held, Mapping) and all(isinstance(own, bytes) for own in held.values())
+        if not whole or MANIFEST not in held:
             raise AdapterError(f"{name}: these are not the files of a headwise model", code="HW912")
-        files = parse_json(self._held[MANIFEST], f"{name}/{MANIFEST}").get("files")
-        self._names = [own for own in (*LIMITS, WEIGHTS) if own in (files or ()) and own != MANIFEST]
+        self.name, self._held, self.folder = name, dict(held), folder
+        listed = parse_json(held[MANIFEST], f"{name}/{MANIFEST}").get("files")
+        there = listed if folder is not None and isinstance(listed, dict) else held
+        # Names of ours alone: whoever made the files may have listed others.
+        self._names = [own for own in (*LIMITS, WEIGHTS) if own in there and own != MANIFEST]
 
     @classmethod
     def of(cls, folder: Path) -> "ModelFiles":
