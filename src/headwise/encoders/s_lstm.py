@@ -28,7 +28,7 @@ from headwise.ragged import Layout, Ragged, RaggedModule
 KEPT_WHOLE = 1 << 30
 """Bytes up to which all that the steps compute is kept for their gradients. Of larger batches only the
 states between the steps are, and each step is computed again on the way back: 64 texts of 400 words with
-300 features take 3.1 GB in place of 8.0, and at most half more time."""
+300 features take 3.1 GB in place of 8.0, and a third more time."""
 _PER_STATE = 35  # numbers that a step keeps for each of a word's state
 
 
