@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
-from headwise.data.diagnosis import count
+from headwise.data.diagnosis import count, some
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
+from headwise.data.labels import spelt_otherwise
 from headwise.data.options import WeightOptions
 from headwise.data.overlap import repeated_told
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
@@ -140,6 +141,12 @@ def train_files(
         if former is not None:
             former = former.beside(parts)
             listener.note(former.told())
+            if names := spelt_otherwise(parts.files["train"].labels, getattr(former.model, "labels", ())):
+                shown = some([f"{own!r} ({other!r} there)" for own, other in names.items()])
+                listener.warn(
+                    f"numbers as labels that {former.name} spells otherwise are new labels to it: {shown}; "
+                    "write them alike to go on with what it knows of them"
+                )
         _tell_ignored(asked, parts, lesson, listener)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
