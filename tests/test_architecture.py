@@ -30,7 +30,7 @@ ROOMS = (
     ("recipe", "store"),
     ("teachers",),
     ("verbs",),
-    ("estimators", "serve"),
+    ("estimators", "adapters", "serve"),
     ("cli",),
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}

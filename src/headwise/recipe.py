@@ -16,7 +16,7 @@ from headwise.data.kinds import DEFAULT_TASK, options_for
 from headwise.data.parts import Parts
 from headwise.data.split import SplitConfig
 from headwise.errors import ConfigError
-from headwise.features.bases import AUTO, NONE, check_alone, choose_base
+from headwise.features.bases import AUTO, NONE, Base, check_alone, choose_base
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
@@ -123,8 +123,40 @@ def size_defaults(
     return find_task(task).defaults(items, vectors=vectors, encoder=encoder)
 
 
+class Sources:
+    """What settings are chosen by: word vectors of files, and bases for these data; each is read once, by
+    whoever chooses several times.
+
+    Args:
+        parts: The data.
+    """
+
+    def __init__(self, parts: Parts[Any]):
+        self.parts = parts
+        self._vectors = dict[str, WordVectors]()
+        self._bases = dict[tuple[str, str], tuple[Base | None, str]]()
+
+    def vectors(self, file: str) -> WordVectors:
+        """See `load_vectors`."""
+        if file not in self._vectors:
+            self._vectors[file] = load_vectors(file)
+        return self._vectors[file]
+
+    def base(self, name: str, tokenizer: str) -> tuple[Base | None, str]:
+        """See `choose_base`; by the words that a tokenizer finds in the training texts."""
+        key = name, tokenizer
+        if key not in self._bases:
+            cut, kind = get_tokenizer(tokenizer).words, self.parts.kind
+            texts = (words for item in self.parts.train for words in kind.words(item, cut))
+            self._bases[key] = choose_base(name, texts)
+        return self._bases[key]
+
+
 def choose_settings(
-    parts: Parts[Any], layers: Sequence[Sections], former: Former | None = None
+    parts: Parts[Any],
+    layers: Sequence[Sections],
+    former: Former | None = None,
+    sources: Sources | None = None,
 ) -> tuple[Recipe, WordVectors | None, tuple[str, ...]]:
     """The settings of a training: what suits the data under what the user has said.
 
@@ -132,6 +164,7 @@ def choose_settings(
         parts: The data.
         layers: What the user has said, the later over the earlier.
         former: An earlier model to begin with; its settings go before those by size.
+        sources: Where settings for the same data are chosen several times.
 
     Returns:
         The recipe; the word vectors that it names, if any; and what there is to say.
@@ -142,8 +175,8 @@ def choose_settings(
         own = {name: of for name, of in former.settings().items() if name in ("model", *asked.sections)}
         layers = (own, *layers)
     asked = build_recipe(*layers)
-    task = find_task(asked.model.task)
-    vectors = load_vectors(asked.vectors.file) if asked.vectors.file else None
+    task, sources = find_task(asked.model.task), sources or Sources(parts)
+    vectors = sources.vectors(asked.vectors.file) if asked.vectors.file else None
     encoder = encoder_name(asked.model.encoder)
     learnt = vectors is not None or (former is not None and former.bare)
     by_size = task.defaults(len(parts.train), vectors=learnt, encoder=encoder)
@@ -152,9 +185,7 @@ def choose_settings(
     name, note, own = _base_name(asked, task.based), "", {"name": ""}
     suits: Sections = {}
     if name != NONE:
-        cut = get_tokenizer(asked.model.words.tokenizer).words
-        texts = (words for item in parts.train for words in parts.kind.words(item, cut))
-        base, note = choose_base(name, texts)
+        base, note = sources.base(name, asked.model.words.tokenizer)
         if base is not None:
             if not any(layer.get("encoder") for layer in layers):
                 suits = task.encoder_with_base(parts)

@@ -140,6 +140,22 @@ def test_texts_without_parses_are_an_error_that_says_what_to_do(files, run):
         assert advice in " ".join(err.split())
 
 
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_the_flag_for_the_parses_that_are_missing_is_named(files, run, part):
+    """Before training, also of the test texts, which are read after it."""
+    lines = (files / "reviews.csv").read_text().splitlines()
+    (files / "other.csv").write_text("\n".join([lines[0], *lines[1:21], ""]))
+    code, out, err = run(
+        "train", "reviews.csv", "--heads", "reviews.heads", f"--{part}", "other.csv", *SETTINGS
+    )
+    assert code == 2
+    assert "[HW235] other.csv:2: no parse (nor have 19 more of it)" in " ".join(err.split())
+    assert f"Give the parses of other.csv with --{part}-heads FILE" in " ".join(err.split())
+    assert "epoch" not in out
+    code, _, err = run("train", "reviews.csv", *SETTINGS)
+    assert "Give the parses of reviews.csv with --heads FILE" in " ".join(err.split())
+
+
 def test_no_output_is_left_of_a_prediction_without_parses(files, run):
     run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
     (files / "before.csv").write_text("something\n")

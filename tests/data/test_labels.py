@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from headwise.data.example import Example
-from headwise.data.labels import label_names, targets_of
+from headwise.data.label_set import LabelSetExample
+from headwise.data.labels import label_names, respelt, spelt_otherwise, targets_of
+from headwise.data.shares import Shares
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,30 @@ def test_targets():
     numbers = targets_of([Example("t", "b"), Example("u", "a")], ["a", "b"])
     assert numbers.dtype == np.int64
     assert numbers.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "known", "found"),
+    [
+        (["1.0", "2.0"], ["1", "2", "3"], {"1.0": "1", "2.0": "2"}),
+        (["1", "2"], ["1.0", "2.0"], {"1": "1.0", "2": "2.0"}),
+        (["-1.00", "1.0"], ["-1", "x"], {"-1.00": "-1"}),
+        (["1", "1.0"], ["1"], {"1.0": "1"}),
+        (["1.0"], ["1", "1.00"], {}),  # which of them?
+        (["1.0", "1"], ["1.0", "1"], {}),
+        (["01", "1.5", "1e0", "+1", "1.", "x.0", "1_0"], ["1", "x", "10"], {}),
+        (["9999999999999999.0"], ["9999999999999999"], {}),
+    ],
+)
+def test_whole_numbers_that_are_spelt_otherwise(labels, known, found):
+    assert spelt_otherwise(labels, known) == found
+
+
+def test_items_with_labels_under_other_names():
+    names = {"1.0": "1"}
+    assert respelt(Example("t", "1.0", 7), names) == Example("t", "1", 7)
+    assert respelt(own := Example("t", "x"), names) is own
+    shares = Shares(("x", "1.0"), np.array([0.7, 0.3], np.float32))
+    found = respelt(Example("t", "x", shares=shares), names)
+    assert (found.label, found.shares.labels) == ("x", ("x", "1"))
+    assert respelt(LabelSetExample("t", labels=("1.0", "x", "1")), names).labels == ("1", "x")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from headwise.data.doctor.flow import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS, infer_task
@@ -157,6 +158,23 @@ def test_empty_texts_are_told(tmp_path):
     path, texts = tmp_path / "some.csv", [f"w{n} w" if n % 5 else "" for n in range(50)]
     path.write_text("text,label\n" + "".join(f"{text},{n % 2}\n" for n, text in enumerate(texts)))
     assert "empty texts, which are kept: 10" in read_parts(KINDS["classify"], str(path)).notes
+
+
+@pytest.mark.parametrize("own", ["", ".0"])
+def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
+    other, train, dev = ".0" if not own else "", tmp_path / "train.csv", tmp_path / "dev.csv"
+    train.write_text("text,label\n" + "".join(f"w{n},{n % 2}{own}\n" for n in range(60)))
+    dev.write_text("text,label\n" + "".join(f"v{n},{n % 2}{other}\n" for n in range(9)))
+    parts = read_parts(KINDS["classify"], str(train), str(dev))
+    assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
+    told = f"dev: labels that are numbers are read as training spells them: '0{other}' as '0{own}'"
+    assert any(note.startswith(told) for note in parts.notes)
+    found = doctor_files([str(train), str(dev)], "classify").findings
+    [spelling] = [own for own in found if own.code == "HW156"]
+    assert spelling.severity == "info"
+    assert not any(own.code == "HW161" for own in found)
+    train.write_text(train.read_text() + "one more,1\nand one,1.0\n")  # now they are two labels
+    assert {item.label for item in read_parts(KINDS["classify"], str(train), str(dev)).dev} >= {f"1{other}"}
 
 
 def test_a_label_that_training_does_not_have(tmp_path, files):

@@ -47,6 +47,40 @@ def test_or_by_flag_also_beside_a_label(write):
         SoftOptions(probability_columns="a,b", label_column="label")
 
 
+@pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("0.0", "1.0"), ("False", "True"), ("no", "yes")])
+def test_a_teacher_may_be_certain_of_all_its_answers(write, no, yes):
+    """Of a file to train on, such columns are sets of labels (see `infer_task`)."""
+    rows = "".join(f"film {n},{(yes, no)[n % 2]},{(no, yes)[n % 2]},{no}\n" for n in range(6))
+    path = write("f.csv", f"text,good,bad,odd\n{rows}")
+    data = read_examples(path, SoftOptions(), answers=True)
+    assert [item.label for item in data.items] == ["good", "bad"] * 3
+    assert soft(data, ["bad", "good", "odd"]).tolist() == [[0, 1, 0], [1, 0, 0]] * 3
+    assert any("the 3 columns 'good', 'bad', 'odd'" in note for note in data.notes)
+    with pytest.raises(DataError, match="HW131"):
+        read(path)
+
+
+@pytest.mark.parametrize("second", ["1,1", "0,0"])
+def test_of_a_teacher_that_gives_several_labels_or_none_it_is_told(write, second):
+    rows = "".join(f"film {n},{(second, '1,0', '0,1')[n % 3]}\n" for n in range(6))
+    path = write("f.csv", f"text,good,bad\n{rows}")
+    several = 2 if second == "1,1" else 0
+    said = (
+        f"'good', 'bad' .* first 6 texts {2 - several} have none of these labels and {several} have several"
+    )
+    with pytest.raises(DataError, match=f"HW131.*{said}.*a column 'label'"):
+        read_examples(path, SoftOptions(), answers=True)
+    path = write("g.csv", "text,verdict,seen,kept\n" + "a film,fine,1,1\nother film,dull,0,1\n" * 3)
+    assert {own.label for own in read_examples(path, SoftOptions(), answers=True).items} == {"fine", "dull"}
+
+
+def test_a_label_may_be_certain_where_others_are_not(write):
+    path = write("f.csv", "text,a,b,c\none,0.9,0.1,0\ntwo,0.3,0.7,0\nthree,0,0,1\nfour,0,0,1\n")
+    for answers in (False, True):
+        data = read_examples(path, SoftOptions(), answers=answers)
+        assert [item.label for item in data.items] == ["a", "b", "c", "c"]
+
+
 def test_what_predict_has_written_is_read_again(write):
     rows = [{"text": "fine", "label": "x", "probabilities": {"good": 0.7, "bad": 0.3}}]
     path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows * 2))

@@ -1,6 +1,7 @@
 """What the docs say is so: their commands and snippets run, their tables, links and names are right."""
 
 import contextlib
+import importlib
 import inspect
 import io
 import re
@@ -37,6 +38,7 @@ NEEDS_MODEL = (
     "report.md",
     "more-texts.md",
     "serving.md",
+    "spacy.md",
 )
 
 
@@ -76,6 +78,8 @@ def run_page(place):
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
+        if page == "spacy.md":  # by its entry point, wherever headwise was installed since it has one
+            importlib.import_module("headwise.adapters.spacy")
         names, known = {"__name__": page}, set(PRIORS)
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headwise.encoders import SLSTM, SLSTMConfig
+from headwise.encoders import SLSTM, SLSTMConfig, s_lstm
 
 WIDTH = 5
 SIZES = (4, 0, 1, 7)
@@ -69,3 +69,29 @@ def test_a_step_reaches_one_word_and_the_mean(words):
 def test_the_steps_share_their_weights():
     sizes = {sum(p.numel() for p in encoder_of(layers=layers).parameters()) for layers in (1, 9)}
     assert sizes == {(18 + 6 + 6 + 3 + 2 + 1) * WIDTH**2 + (6 + 3) * WIDTH}
+
+
+def test_large_batches_keep_less_and_give_the_same_bits(words, monkeypatch):
+    """Steps that are computed again on the way back are those of the way there, in eval and in training."""
+    batch, found, kept = words(SIZES, WIDTH), [], []
+    for most in (1 << 30, 0):
+        monkeypatch.setattr(s_lstm, "KEPT_WHOLE", most)
+        encoder, sizes = encoder_of(layers=4, dropout=0.5).train(), []
+        x = batch.values.clone().requires_grad_()
+        torch.manual_seed(1)
+
+        def keep(tensor, sizes=sizes):
+            sizes.append(tensor.numel())
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            encoded = encoder(batch.with_values(x))
+        kept.append(sum(sizes))
+        (encoded.tokens.values.square().sum() + encoded.summary.sum()).backward()
+        grads = [parameter.grad for parameter in encoder.parameters()]
+        found.append([encoded.tokens.values, encoded.summary, x.grad, *grads])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+    assert 4 * kept[1] < kept[0]
+    with torch.no_grad():  # nothing is kept, so nothing need be computed again
+        monkeypatch.setattr(s_lstm, "checkpoint", None)
+        encoder_of(layers=4)(batch)

@@ -3,7 +3,7 @@
 import pytest
 
 from headwise.encoders import MSSAN, MSSANConfig, StarTransformer, StarTransformerConfig
-from headwise.encoders.trees import needs_trees, tree_use
+from headwise.encoders.trees import needs_trees, tree_use, tree_use_of
 
 SIZES = {"width": 8, "heads": 4, "head_size": 2}
 
@@ -23,6 +23,7 @@ SIZES = {"width": 8, "heads": 4, "head_size": 2}
 def test_ms_san(settings, expected):
     config = MSSANConfig(**SIZES, **settings)
     assert tree_use(MSSAN(config)) == expected
+    assert tree_use_of(config) == expected
     assert needs_trees(config) == (expected != "none")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from headwise.scores.metrics import compare, mean_loss, score, wilson_interval
+from headwise.scores.metrics import compare, mean_loss, score, weighted_rates, wilson_interval
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
 
@@ -29,6 +29,18 @@ def test_scores_by_counting(found):
         for m in range(4):
             assert scores.confusion[n][m] == sum(t == n and p == m for p, t in found)
     assert scores.macro_f1 == pytest.approx(np.mean(f1s))
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs, st.data())
+def test_a_weight_is_a_number_of_copies(found, data):
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(found), max_size=len(found))))
+    weights[0] += not weights.any()
+    predicted, targets = (np.array(column) for column in zip(*found, strict=True))
+    copies = score(predicted.repeat(weights), targets.repeat(weights), ["a", "b", "c", "d"])
+    for scale in (1.0, 0.1):
+        rates = weighted_rates(predicted, targets, 4, scale * weights)
+        assert rates == pytest.approx((copies.accuracy, copies.macro_f1))
 
 
 def test_no_texts():

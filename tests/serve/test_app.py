@@ -2,11 +2,13 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 from starlette.testclient import TestClient
 
 from headwise import TextClassifier
+from headwise.cli import main
 from headwise.serve.answering import Answering
 from headwise.serve.app import create_app, is_local
 
@@ -161,3 +163,44 @@ def test_only_this_machine_is_asked_for_by_its_names(answering, host, local):
         assert client.get("/health", headers={"host": name}).status_code == 200
     for name in ("evil.example:8000", "localhost.evil.example"):
         assert client.get("/health", headers={"host": name}).status_code == (400 if local else 200)
+
+
+@pytest.fixture(scope="module")
+def parsing(tmp_path_factory):
+    """A spaCy pipeline whose trees are chains of words, and a model of trees that names it."""
+    spacy = pytest.importorskip("spacy", reason="the extra 'spacy' is not installed")
+
+    @spacy.Language.component("chains", assigns=["token.head"])
+    def chains(doc):
+        for before, token in pairwise(doc):
+            token.head = before
+        return doc
+
+    place = tmp_path_factory.mktemp("parsing")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("chains")
+    nlp.to_disk(place / "chains")
+    rows = [f"{text},{LABELS[n % 2]}" for n, text in enumerate(TEXTS)]
+    (place / "texts.csv").write_text("\n".join(["text,label", *rows, ""]))
+    encoder = "--encoder ms-san --encoder.width 8 --encoder.heads 6 --encoder.head-size 2 --epochs 1"
+    where = ["--syntax.pipeline", str(place / "chains"), "--syntax.no-cache"]
+    given = [*encoder.split(), *where, "--words.vector-size", "8", "--output", str(place / "model")]
+    assert main(["train", str(place / "texts.csv"), *given]) == 0
+    return place
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_model_of_trees_parses_what_it_is_asked(parsing, other):
+    """By the pipeline that it was trained with, or by another one."""
+    pipeline = parsing / "chains"
+    if other:
+        pipeline = pipeline.rename(parsing / "moved")
+    answering = Answering(parsing / "model", pipeline=str(pipeline) if other else None)
+    client = TestClient(create_app(answering))
+    found = client.post("/predict", json={"texts": ["great film", "poor plot"]}).json()
+    assert len(found["predictions"]) == 2
+    assert answering.model.features.parser.identity.startswith("en_pipeline")
+    if other:
+        client = TestClient(create_app(Answering(parsing / "model")))
+        answer = client.post("/predict", json={"texts": ["x"]})
+        assert answer.json()["code"] == "HW261"

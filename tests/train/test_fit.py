@@ -157,8 +157,9 @@ def test_dev_texts_count_as_much_as_their_weights_say(tmp_path):
     several = [own for own in dev for _ in range(1 + (own.label == "good"))]
     settings = recipe(train={"epochs": 4, "learning-rate": 0.02})
     found = [fit(train, own, settings, tmp_path / str(len(own))) for own in (twice, several)]
-    losses = [[epoch["loss"] for epoch in own.progress.history] for own in found]
-    assert losses[0] == pytest.approx(losses[1])
+    for score in ("accuracy", "macro_f1", "loss"):
+        one, other = ([epoch[score] for epoch in own.progress.history] for own in found)
+        assert one == pytest.approx(other), score
     assert found[0].model.temperature == pytest.approx(found[1].model.temperature, rel=1e-2)
 
 

@@ -7,6 +7,7 @@ from headwise import evaluate_file, train_files
 from headwise.data.sentence import Tagged
 from headwise.report.tags import TagEvaluation
 from headwise.scores.token_accuracy import score_tags
+from headwise.verbs.listener import Listener
 
 SMALL = {
     "model": {"task": "classify"},
@@ -44,6 +45,20 @@ def test_texts_that_a_model_was_trained_on(trained):
     assert "1 of 2 texts have the words of some that the model was" in said(folder / "given", other)
     other = write(folder / "other.csv", [("fine film 99", "g"), ("poor film", "b")])
     assert "trained on" not in said(folder / "given", other)
+
+
+def test_whole_numbers_that_are_spelt_otherwise(tmp_path):
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", n % 2) for n in range(60)]
+    train_files(write(tmp_path / "train.csv", rows), tmp_path / "model", settings=SMALL)
+    notes, listener = list[str](), Listener()
+    listener.note = notes.append  # type: ignore[method-assign]
+    others = [
+        write(tmp_path / f"other{own}.csv", [(f"{t} x", f"{n}{own}") for t, n in rows])
+        for own in ("", ".0")
+    ]
+    found = [evaluate_file(tmp_path / "model", other, listener=listener).evaluation for other in others]
+    assert found[0].scores == found[1].scores
+    assert sum("read as training spells them: '0.0' as '0', '1.0' as '1'" in note for note in notes) == 1
 
 
 def test_the_surest_errors_of_tags_come_first():

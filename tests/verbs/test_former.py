@@ -178,3 +178,16 @@ def test_what_the_former_has_learnt_from_stays_known(tmp_path, first):
     books = write(tmp_path / "new.csv", word="play")
     said = [own.text for own in evaluate_file(tmp_path / "model", books).remarks if own.warning]
     assert not any("have the words of some" in text for text in said)
+
+
+def test_numbers_that_it_spells_otherwise_are_told(tmp_path):
+    told, listener = list[str](), Listener()
+    listener.warn = told.append  # type: ignore[method-assign]
+    how = {"settings": [SMALL, PLAIN], "baseline": False}
+    train_files(write(tmp_path / "f.csv", ("1", "0")), tmp_path / "ints", listener=listener, **how)
+    assert not any("spells otherwise" in own for own in told)
+    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "expert")}
+    how["settings"] = [rest, {"base": {"name": str(tmp_path / "ints")}}]
+    file = write(tmp_path / "g.csv", ("1.0", "0.0"), word="book")
+    train_files(file, tmp_path / "floats", listener=listener, **how)
+    assert any("new labels to it: '0.0' ('0' there), '1.0' ('1' there)" in own for own in told)

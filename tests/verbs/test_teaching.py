@@ -331,6 +331,16 @@ def test_labels_of_another_task(tmp_path, files):
     assert "labels that only the teacher gives, which the model learns too: 'Bad'" in seen
 
 
+def test_a_teacher_may_spell_whole_numbers_otherwise(tmp_path, files):
+    answers, labelled = tmp_path / "answers.csv", tmp_path / "labelled.csv"
+    write(answers, range(60, 80), answers=True)
+    answers.write_text(answers.read_text().replace(",good", ",1.0").replace(",bad", ",0.0"))
+    with open(files["file"]) as file:
+        labelled.write_text(file.read().replace(",good", ",1").replace(",bad", ",0"))
+    own = files | {"file": str(labelled), "test": str(labelled)}
+    assert run(tmp_path, own, str(answers), unlabelled=False).fitted.model.labels == ("0", "1")
+
+
 def test_flags_that_need_a_teacher(tmp_path, files, capsys):
     for flags in (["--unlabelled", files["unlabelled"]], ["--teach.temperature", "2"]):
         assert main(["train", files["file"], "--output", str(tmp_path / "m"), *flags]) == 2

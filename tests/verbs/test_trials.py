@@ -7,7 +7,7 @@ from headwise.data.example import Example
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts
 from headwise.errors import HeadwiseError
-from headwise.verbs.trials import Runs, Trials
+from headwise.verbs.trials import JUDGING, Runs, Trials
 
 TALLY = np.array([[0.5, 1, 1], [2.0, 0, 1]], np.float32)
 
@@ -41,6 +41,21 @@ def test_a_file_of_something_else(tmp_path, content):
     with pytest.raises(HeadwiseError, match=r"search\.jsonl: the runs of another search"):
         Runs(path, {"a": 1})
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("old", [{}, {"judging": 1}])
+def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
+    path, key = tmp_path / "search.jsonl", {"judging": JUDGING, "a": [1.5, None], "b": "x"}
+    runs = Runs(path, {**old, "a": (1.5, None), "b": "x"})
+    runs.add("x", TALLY, 2.0)
+    again = Runs(path, key)
+    assert (again.found, again.seconds) == ({}, 0.0)
+    assert "judged by another version of headwise, so the search begins anew" in again.notes[0]
+    again.add("y", TALLY, 1.0)
+    assert (list(Runs(path, key).found), Runs(path, key).notes) == (["y"], ())
+    Runs(tmp_path / "other", {**old, "a": 2, "b": "x"})
+    with pytest.raises(HeadwiseError, match="the runs of another search"):
+        Runs(tmp_path / "other", key)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])

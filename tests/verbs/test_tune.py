@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 import pytest
 
+from headwise import recipe as recipes
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts, read_parts
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.models.model_config import encoder_name
-from headwise.recipe import build_recipe, choose_settings
+from headwise.recipe import Sources, build_recipe, choose_settings
 from headwise.tasks import find_task
 from headwise.verbs import tune
 from headwise.verbs.models import with_task
@@ -224,8 +225,9 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     own = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(texts)]
     parts = Parts(KINDS["classify"], own, own[:100], [])
     layers = ({"model": {"task": "classify"}},)
-    recipe = recipe_with(parts, layers, change)
-    found = _in_full(_merged((*layers, change)), recipe, parts)
+    sources = Sources(parts)
+    recipe = recipe_with(sources, layers, change)
+    found = _in_full(_merged((*layers, change)), recipe, sources)
     read, _, _ = choose_settings(parts, (tomllib.loads(recipe_text(found, "said")),))
     assert read == recipe
     assert (encoder_name(recipe.model.encoder) == "ms-san") == (
@@ -257,6 +259,20 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
     assert read == found.recipe
     assert encoder_name(read.model.encoder) == "ms-san"
     assert (read.model.base.probe, read.model.expert.kind) == (False, "linear")
+
+
+@pytest.mark.parametrize("given", ["vectors", "base"])
+def test_vectors_and_texts_are_read_once(texts, tmp_path, monkeypatch, given):
+    read = []
+    for name in ("load_vectors", "choose_base"):
+        whole = getattr(recipes, name)
+        monkeypatch.setattr(recipes, name, lambda *own, whole=whole: read.append(own) or whole(*own))
+    monkeypatch.setattr(Trials, "tally", lambda *own: (np.ones((9, 3), np.float32), True))
+    (tmp_path / "v.txt").write_text("a 1 2 3 4\nb 0 0 0 1\n")
+    small = {key: own for key, own in SMALL.items() if key != "base"}
+    settings = [small, {"vectors": {"file": str(tmp_path / "v.txt")}}] if given == "vectors" else []
+    tune_file(texts, tmp_path / "found", seeds=1, settings=settings, space=few)
+    assert len(read) == 1
 
 
 def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():

@@ -20,7 +20,7 @@ from headwise.data.doctor.numbers import not_numbers, one_number
 from headwise.data.doctor.texts import clashes
 from headwise.data.doctor.weights import lopsided
 from headwise.data.errors import DataError
-from headwise.data.labels import all_labels
+from headwise.data.labels import all_labels, respelt, spelt_otherwise
 from headwise.data.nouns import Nouns
 from headwise.data.numbers import numbers_of
 from headwise.errors import HeadwiseError
@@ -75,6 +75,11 @@ class Answer:
             HeadwiseError: HW406, there is nothing to tell apart.
             DataError: An answer is not of this kind.
         """
+
+    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        """A file with answers that are spelt as those that training or a model knows, and what there is to
+        tell of that."""
+        return data, ()
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         """Check that another file fits what there is in training; what there is to tell.
@@ -132,6 +137,9 @@ class Label(Answer):
         if len(all_labels(data.items)) < 2:  # one of several may be the likeliest of all
             check_several(data, "label", nouns, self.column)
 
+    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return spelt_labels(known, data)
+
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         known = dict.fromkeys([*train.labels, *all_labels(train.items)])
         check_known(list(known), other, train.path)
@@ -165,6 +173,9 @@ class LabelSet(Answer):
     def check(self, data: Any, nouns: Nouns) -> None:
         if not data.labels:
             raise too_few(data, "no labels", "one or more are needed", nouns, self.column)
+
+    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return spelt_labels(known, data)
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         check_known(train.labels, other, train.path)
@@ -243,6 +254,16 @@ class OwnWords(Answer):
             raise HeadwiseError(
                 f"{data.path}: none of {len(data.items):,} {nouns.many} has words", code="HW406"
             )
+
+
+def spelt_labels(known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+    """See `Answer.spelt`."""
+    names = spelt_otherwise({label for item in data.items for label in item.labels}, known)
+    if not names:
+        return data, ()
+    shown = some([f"{own!r} as {other!r}" for own, other in names.items()])
+    told = f"labels that are numbers are read as training spells them: {shown}"
+    return data.with_items([respelt(item, names) for item in data.items]), (told,)
 
 
 def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) -> None:

@@ -1,10 +1,15 @@
 """Labels of items: their names in a fixed order, and their numbers."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+_WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
+"""Whole numbers as programs write them: those of a table in which one is missing become 1.0."""
 
 
 def label_names(names: Iterable[str]) -> list[str]:
@@ -19,6 +24,34 @@ def _is_number(name: str) -> bool:
         return float(name) == float(name)
     except ValueError:
         return False
+
+
+def spelt_otherwise(labels: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Labels that are not known, but are whole numbers that are known under another spelling (1.0 and 1),
+    and that spelling; where both are known they are two labels."""
+    known = set(known)
+    spellings: dict[str, list[str]] = {}
+    for name in known:
+        if match := _WHOLE.fullmatch(name):
+            spellings.setdefault(match[1], []).append(name)
+    found = {}
+    for label in set(labels) - known:
+        match = _WHOLE.fullmatch(label)
+        if match and len(own := spellings.get(match[1], [])) == 1:
+            found[label] = own[0]
+    return dict(sorted(found.items()))
+
+
+def respelt(item: Any, names: Mapping[str, str]) -> Any:
+    """An item with its labels under other names."""
+    if names.keys().isdisjoint(item.labels) and getattr(item, "shares", None) is None:
+        return item
+    if item.label is None:
+        return replace(item, labels=tuple(dict.fromkeys(names.get(own, own) for own in item.labels)))
+    changed: dict[str, Any] = {"label": names.get(item.label, item.label)}
+    if (shares := getattr(item, "shares", None)) is not None:
+        changed["shares"] = replace(shares, labels=tuple(names.get(own, own) for own in shares.labels))
+    return replace(item, **changed)
 
 
 def all_labels(items: Sequence[Any]) -> list[str]:

@@ -129,6 +129,8 @@ def read_parts(
             data = parsed(kind, data, heads, reader)
         told += [(name, note) for note in data.notes]
         if files:
+            data, spelt = kind.answer.spelt(list(files["train"].labels), data)
+            told += [(name, note) for note in spelt]
             told += [(name, note) for note in kind.answer.check_other(files["train"], data)]
         else:
             kind.answer.check(data, nouns)

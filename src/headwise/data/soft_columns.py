@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from headwise.data.columns import Columns, choose_columns, choose_text, find_column, names_in
+from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
-from headwise.data.label_flags import columns_named
+from headwise.data.label_flags import NO, YES, columns_named, guess_flags
 from headwise.data.names import LABEL_NAMES, normal_name, rank
 from headwise.data.options import SoftOptions, WeightOptions, listed
 from headwise.data.shares import TOLERANCE, Shares
@@ -83,7 +84,14 @@ def choose_soft_columns(
         asked = options
         if answers and not options.label_column and PREDICTION in names:
             asked = replace(options, label_column=PREDICTION)
-        plain = choose_columns(sample, replace(source, options=asked), labelled=True, numbers=not soft)
+        try:
+            plain = choose_columns(sample, replace(source, options=asked), labelled=True, numbers=not soft)
+        except DataError:
+            if answers and not asked.label_column:
+                _refuse_sets(sample, source)
+            raise
+        if answers and not asked.label_column:
+            _refuse_sets(sample, source, plain.label)
         found = SoftColumns(plain.text, plain.label)
         given, named = None, getattr(options, "confidence_column", None)
         if soft:
@@ -120,14 +128,49 @@ def _shares(
         return written
     if OBJECT in names and isinstance(sample[0].fields.get(OBJECT), dict):
         return (OBJECT,)
-    rows = [[_number(record.fields.get(name)) for name in names] for record in sample]
+    if labels:
+        return ()
+    rows = [[_share(record.fields.get(name)) for name in names] for record in sample]
     values = np.array(rows, dtype=np.float64)
     within = (values >= 0) & (values <= 1)
     between = (within.mean(axis=0) >= USUAL) & (within & (values != np.round(values))).any(axis=0)
-    ones = np.abs(values[:, between].sum(axis=1) - 1) <= TOLERANCE
-    if labels or between.sum() < 2 or ones.mean() < USUAL:
+    # Some or all labels may be certain: 0 and 1 alone, which of a file to train on are sets of labels.
+    certain: np.ndarray = np.all(within, axis=0)
+    if (answers or between.any()) and _adding_up(values, certain) == 1:
+        chosen = certain
+    elif _adding_up(values, between) >= USUAL:
+        chosen = between
+    else:
         return ()
-    return tuple(name for name, own in zip(names, between, strict=True) if own)
+    return tuple(name for name, own in zip(names, chosen, strict=True) if own)
+
+
+def _adding_up(values: np.ndarray, columns: np.ndarray) -> float:
+    """The share of the records in which several columns add up to 1."""
+    if columns.sum() < 2:
+        return 0.0
+    return float((np.abs(values[:, columns].sum(axis=1) - 1) <= TOLERANCE).mean())
+
+
+def _refuse_sets(sample: Sequence[Record], source: Source, label: str | None = None) -> None:
+    """Refuse a teacher's file with a column for each label where texts have several or none; `label` is the
+    column that would be taken, where one would.
+
+    Raises:
+        DataError: HW131.
+    """
+    flags = guess_flags(sample)
+    if len(flags) < 2 or (label is not None and label not in flags):
+        return
+    given = [sum(_share(record.fields.get(name)) == 1 for name in flags) for record in sample]
+    bare, several = sum(own == 0 for own in given), sum(own > 1 for own in given)
+    raise source.error(
+        "HW131",
+        f"the columns {', '.join(map(repr, flags[:8]))} hold yes and no, but of the first {len(sample):,} "
+        f"texts {bare:,} have none of these labels and {several:,} have several",
+        expected="one label for each text, or probabilities that add up to 1",
+        advice="write the label of each text into a column 'label'",
+    )
 
 
 def _named(
@@ -157,6 +200,12 @@ def _number(value: object) -> float:
         return float("nan")
 
 
+def _share(value: object) -> float:
+    """The same of a probability, which may be spelt as yes or no."""
+    said = as_text(value).strip().lower()
+    return float(said in YES) if said in YES | NO else _number(value)
+
+
 def soft_label(record: Record, columns: SoftColumns, label: str | None, source: Source) -> Shares | None:
     """The probabilities of a record's labels; None, and reported, where it has none that make sense.
 
@@ -175,7 +224,8 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
         own = own if isinstance(own, dict) else {}
         names, values = tuple(map(str, own)), list(own.values())
     raw = [as_text(value).strip() for value in values]
-    found = np.array([_number(value) for value in values], dtype=np.float64)
+    read = _number if columns.confidence else _share
+    found = np.array([read(value) for value in values], dtype=np.float64)
     wrong = ~((found >= 0) & (found <= 1 + TOLERANCE))  # NaN too
     problem = ""
     if not len(found):

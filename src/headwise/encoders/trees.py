@@ -20,13 +20,21 @@ def tree_use(encoder: nn.Module) -> TreeUse:
     return strictest([own, *(prior.tree_use for priors in layers for prior in priors)])
 
 
+def tree_use_of(config: Any) -> TreeUse:
+    """The same of the configuration of an encoder, before there is one; see `tree_use`.
+
+    Raises:
+        ConfigError: The priors of the configuration do not fit its heads.
+    """
+    own: TreeUse = getattr(config, "tree_use", "none")
+    layers = getattr(config, "layer_priors", ())
+    return strictest([own, *(prior.tree_use for priors in layers for prior in priors)])
+
+
 def needs_trees(config: Any) -> bool:
     """Whether a head of the encoder of this configuration goes by trees, be it only where there are any.
 
     Raises:
         ConfigError: The priors of the configuration do not fit its heads.
     """
-    layers = getattr(config, "layer_priors", ())
-    return hasattr(config, "tree_use") or any(
-        prior.tree_use != "none" for priors in layers for prior in priors
-    )
+    return tree_use_of(config) != "none"

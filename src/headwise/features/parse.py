@@ -120,8 +120,9 @@ class SpacyParser:
     def _digest(self) -> str:
         digest = hashlib.sha256()
         for _, component in self.nlp.pipeline:
-            # Without the words that the vocabulary has met so far.
-            digest.update(component.to_bytes(exclude=["vocab"]))
+            if hasattr(component, "to_bytes"):  # a plain function may parse, too
+                # Without the words that the vocabulary has met so far.
+                digest.update(component.to_bytes(exclude=["vocab"]))
         return digest.hexdigest()[:16]
 
     def __call__(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> list[Heads]:

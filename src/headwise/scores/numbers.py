@@ -78,17 +78,40 @@ def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScore
 def number_scores(
     predicted: np.ndarray, targets: np.ndarray, deviation: float, weights: np.ndarray | None = None
 ) -> dict[str, float]:
-    """Scores on dev by name; the loss is the mean squared error in units of a standard deviation, of texts
-    that count as `weights` say."""
-    scores = score_numbers(predicted, targets)
+    """Scores on dev by name, where texts count as `weights` say (see `weighted_rates`); the loss is the
+    mean squared error in units of a standard deviation."""
     squares = ((predicted.astype(np.float64) - targets) / deviation) ** 2
+    loss = float(np.average(squares, weights=weights))
+    if weights is None:
+        scores = score_numbers(predicted, targets)
+        return {**rival_scores(scores), "loss": loss}
+    met = weights > 0
+    said, wanted, weights = (own[met].astype(np.float64) for own in (predicted, targets, weights))
+    ranks = _ranks(said, weights), _ranks(wanted, weights)
     return {
-        "mae": scores.mae,
-        "rmse": scores.rmse,
-        "pearson": scores.pearson,
-        "spearman": scores.spearman,
-        "loss": float(np.average(squares, weights=weights)),
+        "mae": float(np.average(np.abs(said - wanted), weights=weights)),
+        "rmse": float(np.sqrt(np.average((said - wanted) ** 2, weights=weights))),
+        "pearson": _correlation(said, wanted, weights),
+        "spearman": _correlation(*ranks, weights),
+        "loss": loss,
     }
+
+
+def _correlation(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> float:
+    """The linear correlation of numbers that count as weights say; 0 where one side is constant."""
+    if len(weights) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    one, other = (own - np.average(own, weights=weights) for own in (first, second))
+    joint, own, others = (float((weights * each).sum()) for each in (one * other, one * one, other * other))
+    return min(max(joint / math.sqrt(own * others), -1.0), 1.0) if own and others else 0.0
+
+
+def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weight of all that is less than each number, and half of the weight of its equals: the mean rank
+    of as many copies as the weight says, but for a constant."""
+    _, number = np.unique(values, return_inverse=True)
+    each = np.bincount(number, weights)
+    return (each.cumsum() - each / 2)[number]
 
 
 def rival_scores(scores: RegressionScores) -> dict[str, float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headwise.data.duplicates import normal_text
 from headwise.data.kinds import DEFAULT_TASK, KINDS
-from headwise.data.labels import all_labels
+from headwise.data.labels import all_labels, respelt, spelt_otherwise
 from headwise.data.options import SoftOptions
 from headwise.data.read import read_examples
 from headwise.data.shares import shares_of
@@ -39,6 +39,8 @@ class AnswersTeacher(Teacher):
         self._labels: Sequence[str] = ()
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        names = spelt_otherwise(all_labels([*self._items.values()]), labels)
+        self._items = {text: respelt(item, names) for text, item in self._items.items()}
         self._labels = all_labels([*items, *self._items.values()])
         return self._labels
 

@@ -14,7 +14,7 @@ from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
-from headwise.scores.metrics import mean_loss, score
+from headwise.scores.metrics import mean_loss, score, weighted_rates
 from headwise.scores.sureness import SURENESS, Sureness
 from headwise.scores.targets import likeliest, right_of
 from headwise.scores.thresholds import fit_label_thresholds
@@ -94,14 +94,15 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
 def dev_scores(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, float]:
-    """The scores of logits `[texts, labels]` on dev; the loss is weighted, where texts have weights, and
+    """The scores of logits `[texts, labels]` on dev, where texts count as their weights say; the loss is
     that of probabilities, where labels are not certain."""
-    scores = score(logits.argmax(axis=1), likeliest(targets), labels)
-    return {
-        "accuracy": scores.accuracy,
-        "macro_f1": scores.macro_f1,
-        "loss": mean_loss(logits, targets, weights),
-    }
+    predicted, wanted = logits.argmax(axis=1), likeliest(targets)
+    if weights is None:
+        scores = score(predicted, wanted, labels)
+        accuracy, macro_f1 = scores.accuracy, scores.macro_f1
+    else:
+        accuracy, macro_f1 = weighted_rates(predicted, wanted, len(labels), weights)
+    return {"accuracy": accuracy, "macro_f1": macro_f1, "loss": mean_loss(logits, targets, weights)}
 
 
 def finish_labels(objective: ClassificationObjective) -> Finished:

@@ -127,7 +127,8 @@ def read_answers(
         raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
-    listener.notes((*data.notes, *told, *_of_parses(model, heads)))
+    data, spelt = kind.answer.spelt(getattr(model, "labels", ()), data)
+    listener.notes((*data.notes, *told, *spelt, *_of_parses(model, heads)))
     task.check_answers(model, data, str(folder))
     return data
 

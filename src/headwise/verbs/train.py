@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
-from headwise.data.diagnosis import count
+from headwise.data.diagnosis import count, some
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
+from headwise.data.labels import spelt_otherwise
 from headwise.data.options import WeightOptions
 from headwise.data.overlap import repeated_told
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
-from headwise.encoders.trees import needs_trees
+from headwise.encoders.trees import needs_trees, tree_use_of
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.parse_cache import trouble_of
 from headwise.features.parse_files import read_parses
 from headwise.features.phrase_parses import read_phrase_parses
+from headwise.features.syntax import HeadsError
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vectors import WordVectors
 from headwise.models.model_config import encoder_name
@@ -139,6 +141,12 @@ def train_files(
         if former is not None:
             former = former.beside(parts)
             listener.note(former.told())
+            if names := spelt_otherwise(parts.files["train"].labels, getattr(former.model, "labels", ())):
+                shown = some([f"{own!r} ({other!r} there)" for own, other in names.items()])
+                listener.warn(
+                    f"numbers as labels that {former.name} spells otherwise are new labels to it: {shown}; "
+                    "write them alike to go on with what it knows of them"
+                )
         _tell_ignored(asked, parts, lesson, listener)
         recipe, vectors, notes = choose_settings(parts, layers, former)
         listener.notes(notes)
@@ -147,6 +155,7 @@ def train_files(
             listener.note(f"--heads: not used, as no head of {own} goes by the dependency tree")
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
+        _check_parses(parts if lesson is None else lesson.human, recipe)
         if done == "model" and resume:
             raise finished_run(output, parts, recipe)
         epochs = count(recipe.train.epochs, "epoch")
@@ -190,6 +199,32 @@ def _tell_ignored(asked: Recipe, parts: Parts[Any], lesson: Lesson | None, liste
         listener.note(f"folds {train.folds}: not used, as {why}; dev chooses")
     if train.refit and given:
         listener.note("refit: not used, as dev texts are given; they choose, and are not trained on")
+
+
+def _check_parses(parts: Parts[Any], recipe: Recipe) -> None:
+    """Check that no item lacks the parse that the encoder needs, of whichever part: the test texts are read
+    only after training.
+
+    Raises:
+        HeadsError: HW235, naming the file and the flag for its parses.
+    """
+    if recipe.model.syntax.pipeline is not None or tree_use_of(recipe.model.encoder) != "error":
+        return
+    for name, part in parts.named.items():
+        bare = [item for item in part if not parts.kind.has_heads(item)]
+        if not bare:
+            continue
+        own = name in parts.files
+        path = parts.files[name if own else "train"].path
+        flag = f"--{name}-heads" if own and name != "train" else "--heads"
+        more = f" (nor have {len(bare) - 1:,} more of it)" if len(bare) > 1 else ""
+        raise HeadsError(
+            f"{path}:{bare[0].line}: no parse{more}, but the encoder goes by dependency trees. Give the "
+            f"parses of {path} with {flag} FILE, name a spaCy pipeline that makes them "
+            "(--syntax.pipeline), or train with --encoder.tree-fallback word: then the way from word to "
+            "word takes their place",
+            code="HW235",
+        )
 
 
 def _listed(

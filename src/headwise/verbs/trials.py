@@ -20,7 +20,7 @@ from headwise.data.errors import DataError
 from headwise.data.parts import Parts
 from headwise.data.shares import counted, held_weights_of
 from headwise.errors import HeadwiseError
-from headwise.recipe import Sections, build_recipe, choose_settings
+from headwise.recipe import Sections, Sources, build_recipe, choose_settings
 from headwise.tasks import find_task
 from headwise.train.fit import fit, train_and_dev
 from headwise.train.loop import STATE
@@ -31,6 +31,9 @@ Tally = NDArray[np.float32]
 """See `headwise.tasks.task.Task.tally`."""
 
 RUNS = "search.jsonl"
+JUDGING = 2
+"""Counts up when trials come to something else by the same settings: what is judged, and how. Lists of
+before it was counted have none."""
 _DIVERGED, _COST = "HW404", 1e3
 """A training that diverges is as bad as this for each item."""
 _LEAST_FOLDS = 5
@@ -64,7 +67,8 @@ class Trials:
 
     def __init__(self, parts: Parts[Any], layers: tuple[Sections, ...], folder: Path, seeds: int):
         self.parts, self.layers, self.folder = parts, layers, folder
-        self.base, self.vectors, self.notes = choose_settings(parts, layers)
+        self.sources = Sources(parts)
+        self.base, self.vectors, notes = choose_settings(parts, layers, sources=self.sources)
         self.task = find_task(self.base.model.task)
         self._starts = {"": self.base}
         self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
@@ -74,7 +78,9 @@ class Trials:
             self.pool = train_and_dev(parts).train
             self.folds = np.array(parts.kind.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
         prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
-        self.runs = Runs(folder / RUNS, {"data": prints, "recipe": self.base.to_json(), "seeds": seeds})
+        key = {"judging": JUDGING, "data": prints, "recipe": self.base.to_json(), "seeds": seeds}
+        self.runs = Runs(folder / RUNS, key)
+        self.notes = (*notes, *self.runs.notes)
 
     @property
     def items(self) -> int:
@@ -142,18 +148,19 @@ class Trials:
         """The settings of a candidate; see `recipe_with`."""
         name = change.get("base", {}).get("name", "")
         if name not in self._starts:
-            self._starts[name] = _start(self.parts, self.layers, name)
+            self._starts[name] = _start(self.sources, self.layers, name)
         return _changed(self._starts[name], change)
 
 
-def recipe_with(parts: Parts[Any], layers: tuple[Sections, ...], change: Sections) -> Recipe:
+def recipe_with(sources: Sources, layers: tuple[Sections, ...], change: Sections) -> Recipe:
     """The settings for data with a change; with another base, or none, the rest has other defaults."""
-    return _changed(_start(parts, layers, change.get("base", {}).get("name", "")), change)
+    return _changed(_start(sources, layers, change.get("base", {}).get("name", "")), change)
 
 
-def _start(parts: Parts[Any], layers: tuple[Sections, ...], base: str) -> Recipe:
+def _start(sources: Sources, layers: tuple[Sections, ...], base: str) -> Recipe:
     """The settings with this base; "" for that of the layers."""
-    return choose_settings(parts, (*layers, {"base": {"name": base}}) if base else layers)[0]
+    layers = (*layers, {"base": {"name": base}}) if base else layers
+    return choose_settings(sources.parts, layers, sources=sources)[0]
 
 
 def _changed(start: Recipe, change: Sections) -> Recipe:
@@ -172,6 +179,7 @@ class Runs:
     Attributes:
         found: What each run came to, by its key.
         seconds: Of all of them.
+        notes: What there is to tell.
 
     Raises:
         HeadwiseError: HW403, the file is of something else.
@@ -179,7 +187,11 @@ class Runs:
 
     def __init__(self, path: Path, key: Mapping[str, Any]):
         self.path, self.found, self.seconds = path, dict[str, Tally](), 0.0
+        self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        if text and _judged_otherwise(text.splitlines()[0], key):
+            told = "its runs were judged by another version of headwise, so the search begins anew"
+            text, self.notes = "", (f"{path}: {told}",)
         first, *lines = text.splitlines() or [""]
         if not text:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -220,3 +232,14 @@ def _unlike(line: str, key: Mapping[str, Any]) -> str:
     except (ValueError, RecursionError):
         return ""
     return f": {differences(saved, key)}" if isinstance(saved, dict) else ""
+
+
+def _judged_otherwise(line: str, key: Mapping[str, Any]) -> bool:
+    """Whether the search of a file's first line is the same but for how it judges."""
+    try:
+        saved = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(saved, dict) or saved.get("judging") == key.get("judging"):
+        return False
+    return {**saved, "judging": None} == {**json.loads(json.dumps(key)), "judging": None}

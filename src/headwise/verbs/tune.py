@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from headwise.data.files import file_name
-from headwise.data.parts import Parts, read_parts
+from headwise.data.parts import read_parts
 from headwise.errors import ConfigError
 from headwise.models.model_config import encoder_name
-from headwise.recipe import Sections, build_recipe, choose_settings
+from headwise.recipe import Sections, Sources, build_recipe, choose_settings
 from headwise.report.sheet import Sheet
 from headwise.scores.metrics import Z
 from headwise.scores.resample import Interval, compare_ratios
@@ -188,8 +188,8 @@ def tune_file(
         best, confirmed = tried[0], search.confirm(tried[0])
         if confirmed is not None and confirmed.loss < 0:
             best = next(own for own in tried if own.gain is None)
-        recipe = recipe_with(parts, layers, best.change)
-        found = _in_full(_merged((*layers, best.change)), recipe, parts)
+        recipe = recipe_with(trials.sources, layers, best.change)
+        found = _in_full(_merged((*layers, best.change)), recipe, trials.sources)
         steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return Tuned(tried, steps, finished, best, confirmed, apart, found, recipe, trials.sheet, seconds)
 
@@ -336,13 +336,13 @@ def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
 
 
 def _in_full(
-    sections: dict[str, dict[str, Any]], recipe: Recipe, parts: Parts[Any]
+    sections: dict[str, dict[str, Any]], recipe: Recipe, sources: Sources
 ) -> dict[str, dict[str, Any]]:
     """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
     and with what is chosen for the data only where no encoder is named."""
     if "encoder" in recipe.sections:
         sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
-    read = choose_settings(parts, (sections,))[0].to_json()
+    read = choose_settings(sources.parts, (sections,), sources=sources)[0].to_json()
     for section, own in recipe.to_json().items():
         unlike = {key: value for key, value in own.items() if read.get(section, {}).get(key) != value}
         if unlike:

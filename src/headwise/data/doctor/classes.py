@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
 from headwise.data.duplicates import composed
-from headwise.data.labels import all_labels
+from headwise.data.labels import all_labels, spelt_otherwise
 from headwise.data.numbers import number_of
 from headwise.data.shares import doubted
 
@@ -89,8 +89,14 @@ def strange(files: Mapping[str, File]) -> Iterator[Finding]:
     if not known:
         return
     for file in files.values():
+        if names := spelt_otherwise(file.data.labels, known):
+            shown = some([f"{own!r} for {other!r}" for own, other in names.items()])
+            message = f"labels of {file.role} that are numbers and written otherwise than in train: {shown}"
+            where = [n for n, item in enumerate(file.items) if not names.keys().isdisjoint(item.labels)]
+            fix = "headwise reads them as train spells them"
+            yield Finding("info", "HW156", message, file.data.places(where), fix)
         for label, times in file.data.labels.items():
-            if label in known:
+            if label in known or label in names:
                 continue
             close = difflib.get_close_matches(label, known, n=1, cutoff=0.4)
             message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"

@@ -1,0 +1,1 @@
+"""Models in the hands of other libraries, each file thin and behind its extra."""
