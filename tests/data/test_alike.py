@@ -84,3 +84,18 @@ def test_no_part_and_no_fold_has_a_text_like_one_of_another(tagged):
         split = split_examples(items, 0.2, 0.2)
         assert len({numbers[id(item)] for item in split.test} & parts[0]) == 0
         assert "60 texts stay with others like them" in split.notes
+
+
+def test_a_label_whose_texts_are_mostly_alike_keeps_them_apart():
+    """Else no part but training would have one of them."""
+    texts = drawn(40)
+    made = [changed(texts[0], place) for place in range(5)]
+    few, many = ["few"] * 6, ["many"] * 39
+    own = [texts[0], *made, *texts[1:]]
+    assert first_alike(own, 5).tolist()[:6] == [0] * 6
+    assert first_alike(own, 5, few + many).tolist() == [*range(45)]
+    assert first_alike(own, 5, [*few[:3], *many, *few[3:]]).tolist()[:6] == [0] * 6
+    items = [Example(text, label) for text, label in zip(own, few + many, strict=True)]
+    split = split_examples(items, 0.2, 0.2)
+    assert {"few", "many"} == {item.label for item in split.train} == {item.label for item in split.test}
+    assert in_long_chains(own, few + many) == 6

@@ -6,7 +6,7 @@ same words, and those with half of their runs of three words in common (see `hea
 copies in which a word or two are changed. What is like the same text is alike, chain by chain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import isqrt
 from typing import Any
 
@@ -21,19 +21,24 @@ HALF = 0.5
 _LEAST = 4  # texts that a chain may have, however few there are
 
 
-def alike_keys(texts: Sequence[str]) -> list[str]:
+def alike_keys(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -> list[str]:
     """For each text one that is the same for all that it is held out with, and does not depend on the order
     of the texts.
 
-    A chain of more different texts than the square root of their number (texts made of a template, the
-    lines of a log) is taken apart, to equal texts: were it held out, none like them would be left to learn
-    from.
+    A chain of more different texts than the square root of their number, or than half of those of a
+    stratum, is taken apart, to equal texts (texts made of a template, the lines of a log): were it held
+    out, none like them would be left to learn from.
+
+    Args:
+        texts: The texts.
+        strata: What each is one of, such as its label.
     """
     places = same_items(texts)
     different = [*places]
+    own = None if strata is None else [strata[numbers[0]] for numbers in places.values()]
     chains = _chains(different)
-    short = np.bincount(chains, minlength=1)[chains] <= _most(texts)
-    least = least_keys(np.where(short, chains, -1 - np.arange(len(chains))).tolist(), different)
+    apart = np.isin(chains, _long(chains, own))
+    least = least_keys(np.where(apart, -1 - np.arange(len(chains)), chains).tolist(), different)
     keys = [""] * len(texts)
     for key, numbers in zip(least, places.values(), strict=True):
         for number in numbers:
@@ -41,29 +46,42 @@ def alike_keys(texts: Sequence[str]) -> list[str]:
     return keys
 
 
-def first_alike(texts: Sequence[Any], parts: int) -> NDArray[np.int64]:
+def first_alike(
+    texts: Sequence[Any], parts: int, strata: Sequence[Hashable] | None = None
+) -> NDArray[np.int64]:
     """For each text, or pair of texts, the number of the first one that it is held out with, `[texts]`: its
     own where there is no other.
 
     Args:
         texts: Texts, of which those alike stay together (see `alike_keys`); or pairs, by `kept_together`.
         parts: How many of them are held out, one after the other.
+        strata: What each text is one of.
     """
     pairs = len(texts) > 0 and not isinstance(texts[0], str)
     found = np.empty(len(texts), dtype=np.int64)
-    for numbers in places_of(kept_together(texts, parts) if pairs else alike_keys(texts)).values():
+    for numbers in places_of(kept_together(texts, parts) if pairs else alike_keys(texts, strata)).values():
         found[numbers] = numbers[0]
     return found
 
 
-def in_long_chains(texts: Sequence[str]) -> int:
+def in_long_chains(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -> int:
     """How many of these different texts are in chains that `alike_keys` takes apart."""
-    sizes = np.bincount(_chains(texts), minlength=1)
-    return int(sizes[sizes > _most(texts)].sum())
+    chains = _chains(texts)
+    return int(np.isin(chains, _long(chains, strata)).sum())
 
 
-def _most(texts: Sequence[str]) -> int:
-    return max(isqrt(len(texts)), _LEAST)
+def _long(chains: NDArray[np.int64], strata: Sequence[Hashable] | None) -> NDArray[np.int64]:
+    """The chains that are to be taken apart, of those of different texts."""
+    sizes = np.bincount(chains, minlength=1)
+    long = [np.flatnonzero(sizes > max(isqrt(len(chains)), _LEAST))]
+    numbers: dict[Hashable, int] = {}
+    for stratum in strata or ():
+        numbers.setdefault(stratum, len(numbers))
+    if numbers:
+        own = np.array([numbers[stratum] for stratum in strata or ()], dtype=np.int64)
+        (chain, stratum), times = np.unique(np.stack([chains, own]), axis=1, return_counts=True)
+        long.append(chain[(times > 1) & (2 * times > np.bincount(own)[stratum])])
+    return np.concatenate(long)
 
 
 def _chains(texts: Sequence[str]) -> NDArray[np.int64]:

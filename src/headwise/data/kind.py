@@ -138,7 +138,7 @@ class Kind(ABC, Generic[Item]):
         """What is the same for items that no two of so many parts may share: of texts those alike, see
         `alike_keys`."""
         keys = [self.key(item) for item in items]
-        return alike_keys(keys) if self.sides == 1 else keys
+        return alike_keys(keys, self.answer.strata(items)) if self.sides == 1 else keys
 
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""

@@ -164,8 +164,8 @@ def split_examples(
 ) -> Split[list[Example]]:
     """Split texts, those of each label by their shares, and those alike on one side; see `split_items` and
     `alike_keys`."""
-    keys = alike_keys([example.text for example in examples])
     strata = [example.label for example in examples]
+    keys = alike_keys([example.text for example in examples], strata)
     return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 

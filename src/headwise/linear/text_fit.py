@@ -141,7 +141,7 @@ def fit_linear(
     large = len(texts) * classes > MOST_CELLS
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
-    same = first_alike(texts[:judged], folds)
+    same = first_alike(texts[:judged], folds, data.hard[:judged].tolist())
     parts = _folds(data.hard[:judged], same, min(folds, 2) if few else folds, seed)
     found: Floats | None = None
     if settings is None:

@@ -1,7 +1,7 @@
 """ReaderObjective: what the objectives of models that read texts, or pairs of texts, have in common."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -58,8 +58,9 @@ class ReaderObjective(Generic[AnyReader]):
 
     def same(self, numbers: np.ndarray) -> np.ndarray:
         """Which of the training texts with these numbers are held out together (`first_alike`)."""
-        model: Any = self.model
-        return first_alike(model.texts_of(some(self.train_items, numbers)), FOLDS)
+        model, targets = cast(Any, self.model), self.train_targets[numbers]
+        strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
+        return first_alike(model.texts_of(some(self.train_items, numbers)), FOLDS, strata)
 
     def probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray

@@ -87,7 +87,7 @@ def nearly_repeated(file: File) -> Iterator[Finding]:
         f"({len(near) / len(different):.1%} of {among})"
     )
     places, many = file.data.places([different[n] for n in sorted(near)]), file.kind.nouns.many
-    if torn := in_long_chains(keys):
+    if torn := in_long_chains(keys, file.kind.answer.strata([file.items[n] for n in different])):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
             "will look too good for any others; give dev and test files of other templates"
