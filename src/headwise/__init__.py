@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier, PairRegressor
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
+    from headwise.models.answers.one_label import Prediction
     from headwise.models.attention_weights import attention_weights
     from headwise.models.classifier import Model
     from headwise.models.model_config import ModelConfig
-    from headwise.models.one_label import Prediction
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
@@ -48,7 +48,7 @@ _HOMES = {
     "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
     "PairRegressor": "headwise.estimators.pairs",
-    "Prediction": "headwise.models.one_label",
+    "Prediction": "headwise.models.answers.one_label",
     "Ragged": "headwise.ragged",
     "TextClassifier": "headwise.estimators.classifier",
     "TextRegressor": "headwise.estimators.regressor",

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from headwise.data.example import Example
 from headwise.data.pair import Pair
-from headwise.features.encoded import Batch, EncodedText, batch_of
+from headwise.features.encoded import Batch, batch_of
+from headwise.features.encoded_text import EncodedText
 from headwise.features.words import TextFeatures
 
 
