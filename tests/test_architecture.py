@@ -28,7 +28,7 @@ ROOMS = (
     ("predictions", "train"),
     ("tasks",),
     ("recipe", "store"),
-    ("teachers",),
+    ("teachers", "adapters"),
     ("verbs",),
     ("estimators", "serve"),
     ("cli",),

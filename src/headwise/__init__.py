@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from headwise.adapters.onnx.load import load_exported
     from headwise.data import read_examples
     from headwise.data.doctor.flow import doctor_files
     from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from headwise.verbs.curve import curve_file
     from headwise.verbs.evaluate import evaluate_file
     from headwise.verbs.explain import explain_file
+    from headwise.verbs.export import export_model
     from headwise.verbs.heads import heads_file, prune_file
     from headwise.verbs.noise import noise_file
     from headwise.verbs.predict import predict_file
@@ -62,7 +64,9 @@ _HOMES = {
     "doctor_files": "headwise.data.doctor.flow",
     "evaluate_file": "headwise.verbs.evaluate",
     "explain_file": "headwise.verbs.explain",
+    "export_model": "headwise.verbs.export",
     "heads_file": "headwise.verbs.heads",
+    "load_exported": "headwise.adapters.onnx.load",
     "load_model": "headwise.store",
     "noise_file": "headwise.verbs.noise",
     "predict_file": "headwise.verbs.predict",
@@ -101,7 +105,9 @@ __all__ = [
     "doctor_files",
     "evaluate_file",
     "explain_file",
+    "export_model",
     "heads_file",
+    "load_exported",
     "load_model",
     "noise_file",
     "predict_file",

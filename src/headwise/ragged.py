@@ -133,6 +133,24 @@ class Layout:
         trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
         return Layout([n + 1 for n in self.sizes], self.device, trees)
 
+    @property
+    def without_first(self) -> "Layout":
+        """The layout after the first row of every text has been taken away; every text must have a row."""
+        if min(self.sizes, default=1) == 0:
+            raise ValueError("a text without rows has no first row")
+        trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
+        return Layout([n - 1 for n in self.sizes], self.device, trees)
+
+    def sums(self, values: Tensor) -> Tensor:
+        """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""
+        return values.new_zeros((self.texts, *values.shape[1:])).index_add(0, self.text_of, values)
+
+    def tops(self, values: Tensor) -> Tensor:
+        """See `Ragged.max`: `[total, ...]` -> `[texts, ...]`."""
+        none = values.new_zeros(values.shape[1:])
+        tops = [piece.max(0).values if len(piece) else none for piece in values.split(self.sizes)]
+        return torch.stack(tops) if tops else values.new_zeros((0, *values.shape[1:]))
+
     def select(self, texts: Sequence[int]) -> "Layout":
         """The layout of some of the texts, in the order given."""
         heads = None if self.heads is None else [self.heads[t] for t in texts]
@@ -320,12 +338,8 @@ class Ragged:
 
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
-        if min(self.layout.sizes, default=1) == 0:
-            raise ValueError("a text without rows has no first row")
+        rest = self.layout.without_first
         first = self.values.index_select(0, self.offsets[:-1])
-        trees = self.layout.trees
-        trees = None if trees is None else [tree[1:, 1:] for tree in trees]
-        rest = Layout([n - 1 for n in self.layout.sizes], self.device, trees)
         rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
         return first, Ragged(self.values.index_select(0, rows), rest)
 
@@ -338,8 +352,7 @@ class Ragged:
         values = (
             self.values.float() if self.values.dtype in (torch.float16, torch.bfloat16) else self.values
         )
-        zeros = values.new_zeros((len(self), *values.shape[1:]))
-        return zeros.index_add(0, self.layout.text_of, values)
+        return self.layout.sums(values)
 
     def mean(self) -> Tensor:
         """Mean over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
@@ -349,17 +362,12 @@ class Ragged:
 
     def max(self) -> Tensor:
         """Largest value of each feature over the rows of each text, `[texts, ...]`; 0 without rows."""
-        if self.values.is_cuda:
-            return self._scattered_max()
-        none = self.values.new_zeros(self.values.shape[1:])
-        tops = [piece.max(0).values if len(piece) else none for piece in self]
-        return torch.stack(tops) if tops else self.values.new_zeros((0, *self.values.shape[1:]))
+        return self._scattered_max() if self.values.is_cuda else self.layout.tops(self.values)
 
     def _scattered_max(self) -> Tensor:
         """The same in one kernel: a loop over texts would launch thousands of them on a GPU."""
-        shape = (len(self), *self.values.shape[1:])
         rows = self.layout.text_of.view(-1, *[1] * (self.values.dim() - 1)).expand_as(self.values)
-        top = self.values.new_zeros(shape)
+        top = self.values.new_zeros((len(self), *self.values.shape[1:]))
         return top.scatter_reduce(0, rows, self.values, "amax", include_self=False)
 
     def softmax(self) -> "Ragged":

@@ -1,0 +1,89 @@
+"""A module of padded tensors as the content of an ONNX file."""
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.adapters.onnx.errors import ExportError, library
+
+OPSET = 18
+"""Of the operators; what runs ONNX files has known it since the end of 2022."""
+_TEXTS, _WORDS = 3, 5
+"""Sizes of what a graph is traced with; other numbers of texts and words come out of it as well."""
+
+
+def example(name: str, width: int) -> Tensor:
+    """An input to trace a graph with.
+
+    Args:
+        name: What it is: `lengths` `[texts]`, `summary` `[texts, width]`, `weights` `[texts, words]`, or
+            anything else, `[texts, words, width]`.
+        width: Its features, if it has some.
+    """
+    if name == "lengths":
+        return torch.arange(_TEXTS) + _WORDS - _TEXTS + 1
+    shapes = {"weights": (_TEXTS, _WORDS), "summary": (_TEXTS, width)}
+    return torch.ones(shapes.get(name, (_TEXTS, _WORDS, width)))
+
+
+def _open(name: str) -> dict[int, Any]:
+    """The sizes of an input that a graph leaves open: those of texts and of words."""
+    open_sizes = (0,) if name in ("lengths", "summary") else (0, 1)
+    return dict.fromkeys(open_sizes, torch.export.Dim.DYNAMIC)
+
+
+def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> bytes:
+    """The content of the ONNX file of a module.
+
+    Args:
+        module: Takes tensors in the order of `inputs`, for any number of texts and words.
+        inputs: Examples by their names.
+        outputs: The names of what it gives.
+
+    Raises:
+        ExportError: HW951 a library is missing, HW952 the exporter cannot write the module down.
+    """
+    for name in ("onnx", "onnxscript"):
+        library(name, "headwise export")
+    log = logging.getLogger("torch.onnx")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")  # of the exporter's own affairs
+            program: Any = torch.onnx.export(
+                module.eval(),
+                tuple(inputs.values()),
+                dynamo=True,
+                dynamic_shapes=(tuple(map(_open, inputs)),),
+                input_names=list(inputs),
+                output_names=list(outputs),
+                opset_version=OPSET,
+                verbose=False,
+            )
+    except Exception as error:
+        lines = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
+        raise ExportError(
+            f"the exporter of torch {torch.__version__} cannot write this network down: {lines[0]:.300}",
+            code="HW952",
+        ) from error
+    finally:
+        log.setLevel(level)
+    return _bare(program.model_proto).SerializeToString()
+
+
+def _bare(model: Any) -> Any:
+    """The model without what its operators were made of: lines of code, names of folders."""
+    model.ClearField("metadata_props")
+    model.graph.ClearField("metadata_props")
+    model.graph.ClearField("value_info")
+    for part in (*model.graph.node, *model.graph.initializer, *model.graph.input, *model.graph.output):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    return model
