@@ -141,6 +141,18 @@ class Layout:
         trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
         return Layout([n - 1 for n in self.sizes], self.device, trees)
 
+    def put_first(self, values: Tensor, row: Tensor) -> Tensor:
+        """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
+        found = values.new_empty((self.prepended.total, *values.shape[1:]))
+        found.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
+        rows = row.to(values.dtype).expand(self.texts, *row.shape)
+        return found.index_copy_(0, self.prepended.offsets[:-1], rows)
+
+    def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
+        """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
+        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
+        return values.index_select(0, self.offsets[:-1]), values.index_select(0, rows)
+
     def sums(self, values: Tensor) -> Tensor:
         """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""
         return values.new_zeros((self.texts, *values.shape[1:])).index_add(0, self.text_of, values)
@@ -328,20 +340,13 @@ class Ragged:
 
     def prepend(self, row: Tensor) -> "Ragged":
         """Put the same `row` `[...]` in front of every text (a classification node)."""
-        layout = self.layout
-        longer = layout.prepended
-        values = self.values.new_empty((longer.total, *self.values.shape[1:]))
-        tokens = torch.arange(layout.total, device=self.device) + layout.text_of + 1
-        values.index_copy_(0, tokens, self.values)
-        rows = row.to(values.dtype).expand(layout.texts, *row.shape)
-        return Ragged(values.index_copy_(0, longer.offsets[:-1], rows), longer)
+        return Ragged(self.layout.put_first(self.values, row), self.layout.prepended)
 
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
         rest = self.layout.without_first
-        first = self.values.index_select(0, self.offsets[:-1])
-        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
-        return first, Ragged(self.values.index_select(0, rows), rest)
+        first, others = self.layout.take_first(self.values, rest)
+        return first, Ragged(others, rest)
 
     def sum(self) -> Tensor:
         """Sum over the rows of each text, `[texts, ...]`; 0 for a text without rows."""

@@ -55,7 +55,9 @@ def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "Group")
     weights, which the terms on the values need, so the head is computed in steps. The mask that is kept is
     that of the prior without its parameters."""
     bias, empty = group.mask(prior.prior, q.dtype)
-    logits = prior.rotate(q, group.place) @ prior.rotate(k, group.place).mT / q.shape[-1] ** 0.5
+    logits = (
+        prior.rotate(q, group.place) @ prior.rotate(k, group.place).transpose(-1, -2) / q.shape[-1] ** 0.5
+    )
     logits = prior.add_scores(logits, q, k, group.pairs)
     weights = (logits if bias is None else logits + bias.squeeze(1)).softmax(-1).to(v.dtype)
     if empty is not None:

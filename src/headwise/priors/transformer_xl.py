@@ -52,8 +52,6 @@ class TransformerXLTerms(Terms):
 
 def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """R for the distances -reach to reach, `[2 * reach + 1, width]`: sines, then cosines."""
-    if not isinstance(reach, int):  # a graph that is exported leaves it open
-        return _table.__wrapped__(reach, width, dtype, device)
     made = max(16, 1 << (reach - 1).bit_length())  # one table for all lengths up to a power of two
     table = _table(made, width, dtype, device)
     return table[made - reach : made + reach + 1]

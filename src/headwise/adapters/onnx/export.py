@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from headwise import __version__
 from headwise.adapters.onnx.compare import Compared, compare
 from headwise.adapters.onnx.errors import ExportError, library
-from headwise.adapters.onnx.graph import example, onnx_of
+from headwise.adapters.onnx.graph import LIBRARIES, example, onnx_of
 from headwise.adapters.onnx.load import load_exported
 from headwise.adapters.onnx.network import EncoderGraph, ReadoutGraph
 from headwise.adapters.onnx.refuse import refuse
+from headwise.adapters.onnx.runner import MOST_WORDS
 from headwise.adapters.onnx.settings import BaseSizes, NetworkSizes, Settings, WindowSizes
 from headwise.adapters.onnx.tables import BASE as BASE_TABLES
 from headwise.adapters.onnx.tables import EXPERT, WORDS, packed
@@ -89,7 +90,7 @@ def write_exported(
     """
     folder = Path(folder)
     refuse(model, title)
-    for name in ("onnx", "onnxscript", "onnxruntime"):
+    for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
     check_export_folder(folder, overwrite=overwrite)
     files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
@@ -135,14 +136,14 @@ def check_export_folder(folder: Path, *, overwrite: bool) -> None:
 def _network(model: Any) -> dict[str, bytes]:
     """The graphs, and the settings that say what they read."""
     width = output_width(model.config.encoder)
-    encoder = EncoderGraph(model)
+    words, overlap = model.window
+    encoder = EncoderGraph(model, words or MOST_WORDS)
     inputs = {name: example(name, _features(model, name)) for name in encoder.inputs}
     with torch.no_grad():
         found = encoder.encoded(**inputs)
     summary, node = found.summary is not None, found.summary_is_node
     readout = ReadoutGraph(model, summary=summary, node=node)
     read = {name: example(name, _features(model, name)) for name in readout.inputs}
-    words, overlap = model.window
     settings = Settings(
         model.config.task,
         model.config.words.tokenizer,
@@ -150,7 +151,6 @@ def _network(model: Any) -> dict[str, bytes]:
         _base_sizes(model),
         NetworkSizes(
             _features(model, "vectors"),
-            readout.inputs,
             summary,
             width,
             any(isinstance(layer, SelfAttention) for layer in model.encoder.modules()),

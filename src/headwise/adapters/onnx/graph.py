@@ -14,6 +14,11 @@ from headwise.adapters.onnx.errors import ExportError, library
 
 OPSET = 18
 """Of the operators; what runs ONNX files has known it since the end of 2022."""
+EXPORTS = tuple(int(own) for own in torch.__version__.split(".")[:2]) >= (2, 9)
+"""Whether torch writes down what `torch.export` has seen; before 2.9 it could not do that with sizes that
+are left open, so there a run is traced, as was usual then."""
+LIBRARIES = ("onnx", "onnxscript") if EXPORTS else ("onnx",)
+"""What an exporter needs beside torch."""
 _TEXTS, _WORDS = 3, 5
 """Sizes of what a graph is traced with; other numbers of texts and words come out of it as well."""
 
@@ -32,10 +37,9 @@ def example(name: str, width: int) -> Tensor:
     return torch.ones(shapes.get(name, (_TEXTS, _WORDS, width)))
 
 
-def _open(name: str) -> dict[int, Any]:
-    """The sizes of an input that a graph leaves open: those of texts and of words."""
-    open_sizes = (0,) if name in ("lengths", "summary") else (0, 1)
-    return dict.fromkeys(open_sizes, torch.export.Dim.DYNAMIC)
+def _open(name: str) -> tuple[int, ...]:
+    """Which sizes of an input a graph leaves open: those of texts and of words."""
+    return (0,) if name in ("lengths", "summary") else (0, 1)
 
 
 def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> bytes:
@@ -49,7 +53,7 @@ def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
     Raises:
         ExportError: HW951 a library is missing, HW952 the exporter cannot write the module down.
     """
-    for name in ("onnx", "onnxscript"):
+    for name in LIBRARIES:
         library(name, "headwise export")
     log = logging.getLogger("torch.onnx")
     level = log.level
@@ -57,16 +61,7 @@ def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
     try:
         with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")  # of the exporter's own affairs
-            program: Any = torch.onnx.export(
-                module.eval(),
-                tuple(inputs.values()),
-                dynamo=True,
-                dynamic_shapes=(tuple(map(_open, inputs)),),
-                input_names=list(inputs),
-                output_names=list(outputs),
-                opset_version=OPSET,
-                verbose=False,
-            )
+            model = (_exported if EXPORTS else _traced)(module.eval(), inputs, outputs)
     except Exception as error:
         lines = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
         raise ExportError(
@@ -75,7 +70,38 @@ def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
         ) from error
     finally:
         log.setLevel(level)
-    return _bare(program.model_proto).SerializeToString()
+    return _bare(model).SerializeToString()
+
+
+def _exported(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> Any:
+    free = torch.export.Dim.DYNAMIC
+    program: Any = torch.onnx.export(
+        module,
+        tuple(inputs.values()),
+        dynamo=True,
+        dynamic_shapes=(tuple(dict.fromkeys(_open(name), free) for name in inputs),),
+        input_names=list(inputs),
+        output_names=list(outputs),
+        opset_version=OPSET,
+        verbose=False,
+    )
+    return program.model_proto
+
+
+def _traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> Any:
+    content = io.BytesIO()
+    sizes = {0: "texts", 1: "words"}
+    torch.onnx.export(
+        module,
+        tuple(inputs.values()),
+        content,
+        dynamo=False,
+        dynamic_axes={name: {place: sizes[place] for place in _open(name)} for name in inputs},
+        input_names=list(inputs),
+        output_names=list(outputs),
+        opset_version=OPSET,
+    )
+    return library("onnx", "headwise export").load_model_from_string(content.getvalue())
 
 
 def _bare(model: Any) -> Any:

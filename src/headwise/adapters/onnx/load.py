@@ -143,13 +143,12 @@ def _runner(
 ) -> Runner:
     """The graphs, once their files are seen to be those that were saved."""
     network = settings.network
-    if not set(network.readout) <= {"tokens", "summary", "vectors", "weights", "lengths"}:
-        raise StoreError(f"{files.name(CONFIG)}: the network reads what nobody gives", code="HW507")
+    given = ("vectors", "weights", "tokens", *(("summary",) if network.summary else ()), "lengths")
     encoder, readout = (
         Session(files.content(name), inputs, count, files.name(name), threads)
         for name, inputs, count in (
             (ENCODER, ("vectors", "lengths"), 1 + network.summary),
-            (READOUT, network.readout, 1),
+            (READOUT, given, 1),
         )
     )
     return Runner(encoder, readout, network, settings.windows, reader)

@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 from headwise.adapters.onnx.padded import PaddedLayout
 from headwise.attention import SelfAttention
 from headwise.encoders.base import Encoded
+from headwise.encoders.positions import Positions, sinusoids
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.embedding import WordEmbedding
 from headwise.ragged import Ragged
@@ -41,12 +42,17 @@ class EncoderGraph(nn.Module):
     Args:
         model: Gives its embedding, and a copy of its encoder whose attention is that of
             `headwise.attention.padded`.
+        most: Words of a text at most.
     """
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any, most: int):
         super().__init__()
         self.projection, self.encoder = Projection(model.embedding), deepcopy(model.encoder)
         for layer in self.encoder.modules():
+            if isinstance(layer, Positions) and layer.kind == "sinusoidal":
+                # As numbers: many that run ONNX files know no sine of 64 bits.
+                layer.kind, table = "learned", sinusoids(most, model.config.encoder.width)
+                layer.table = nn.Embedding.from_pretrained(table)
             if isinstance(layer, SelfAttention):
                 layer.impl = "sdpa"
 

@@ -66,6 +66,14 @@ class PaddedLayout(Layout):
         """Which rows are no padding, `[texts, longest]`."""
         return torch.arange(self.longest, device=self.device)[None] < self.lengths[:, None]
 
+    def put_first(self, values: Tensor, row: Tensor) -> Tensor:
+        rows = values.unflatten(0, (self.texts, self.longest))
+        return torch.cat([row.expand(self.texts, 1, *row.shape), rows], dim=1).flatten(0, 1)
+
+    def take_first(self, values: Tensor, rest: Layout) -> tuple[Tensor, Tensor]:
+        rows = values.unflatten(0, (self.texts, self.longest))
+        return rows[:, 0], rows[:, 1:].flatten(0, 1)
+
     def sums(self, values: Tensor) -> Tensor:
         return self._filled(values, 0.0).sum(1)
 

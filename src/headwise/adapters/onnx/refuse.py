@@ -1,10 +1,15 @@
 """Which models are exported, and why others are not."""
 
+from collections.abc import Iterator
+from dataclasses import fields
+
 from headwise.adapters.onnx.errors import ExportError
 from headwise.encoders.trees import tree_use
 from headwise.models.any_model import AnyModel
 from headwise.models.model_config import encoder_name
 from headwise.models.text_model import TextReader
+from headwise.priors import Prior, Rotary, TransformerXL
+from headwise.priors.base import Sum
 
 ENCODERS = ("ms-transformer", "ms-san", "transformer", "s-lstm")
 """Encoders whose graph is exported."""
@@ -16,6 +21,11 @@ _UNLIKE = {
     "bilstm": "it reads texts in turns that are made for each batch",
     "disan": "its attention is cut by the sizes of each batch",
     "tree-lstm": "it reads along dependency trees",
+}
+
+_PRIORS: dict[type[Prior], str] = {
+    TransformerXL: "its table grows with the text",
+    Rotary: "many that run ONNX files know no sine of 64 bits, which its angles need",
 }
 
 
@@ -40,10 +50,23 @@ def refuse(model: AnyModel, title: str) -> None:
         )
     if name not in ENCODERS:
         raise _cannot(f"the encoder {name}: {_UNLIKE[name]}; exported are {', '.join(ENCODERS)}")
+    heads = [prior for layer in model.encoder.modules() for prior in getattr(layer, "priors", ())]
+    for kind, why in _PRIORS.items():
+        if any(isinstance(own, kind) for prior in heads for own in parts_of(prior)):
+            raise _cannot(f"heads with the prior {kind.name}: {why}")
     if tree_use(model.encoder) != "none":
         raise _cannot(
             f"an encoder ({name}) whose heads go by dependency trees: the parser is no part of the network"
         )
+
+
+def parts_of(prior: Prior) -> Iterator[Prior]:
+    """A prior, and those that it is made of."""
+    yield prior
+    inner = [getattr(prior, field.name) for field in fields(prior)]  # type: ignore[arg-type]
+    for own in prior.parts if isinstance(prior, Sum) else inner:
+        if isinstance(own, Prior):
+            yield from parts_of(own)
 
 
 def _cannot(what: str) -> ExportError:

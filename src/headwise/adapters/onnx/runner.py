@@ -68,7 +68,7 @@ class Runner:
         read["tokens"], summary = self._encoded(read["vectors"], lengths)
         if summary is not None:
             read["summary"] = summary
-        return self.readout({name: read[name] for name in self.network.readout})[0]
+        return self.readout(read)[0]
 
     def _words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
         """The vectors of words, `[texts, longest, size]`, and their weights, `[texts, longest]`; 0 where

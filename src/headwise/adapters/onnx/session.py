@@ -16,7 +16,7 @@ class Session:
 
     Args:
         content: Of its file; it must hold all of its numbers itself.
-        inputs: The names of what it reads.
+        inputs: The names of what it is given; it need not read all of that.
         outputs: How many tensors it gives.
         where: What to call the file in messages.
         threads: How many compute; None for as many as OMP_NUM_THREADS says, else the processor's cores.
@@ -42,8 +42,9 @@ class Session:
             raise self._error(error) from None
         found = {own.name: own.type for own in self._session.get_inputs()}
         wanted = {name: _KINDS.get(name, "tensor(float)") for name in inputs}
+        self._read = list(found)
         given = [own.type for own in self._session.get_outputs()]
-        if found != wanted or given != ["tensor(float)"] * outputs:
+        if not found.items() <= wanted.items() or given != ["tensor(float)"] * outputs:
             raise self._error(f"it reads {found} and gives {given}, unlike its settings")
 
     def __call__(self, inputs: Mapping[str, NDArray]) -> list[NDArray]:
@@ -53,7 +54,7 @@ class Session:
             ExportError: HW956, it cannot be computed.
         """
         try:
-            return self._session.run(None, dict(inputs))
+            return self._session.run(None, {name: inputs[name] for name in self._read})
         except Exception as error:
             raise self._error(error) from None
 

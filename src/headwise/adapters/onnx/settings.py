@@ -47,8 +47,6 @@ class NetworkSizes:
 
     vectors: int = 0
     """Features of the vectors of words."""
-    readout: tuple[str, ...] = ("tokens", "lengths")
-    """What the second graph reads."""
     summary: bool = False
     """Whether the first one gives states of texts."""
     width: int = 0
