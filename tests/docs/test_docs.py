@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from headwise.adapters.onnx.errors import ExportError
 from headwise.attention import compiled
 from headwise.cli import COMMANDS, main
 from headwise.data.errors import CODES
@@ -37,7 +38,9 @@ NEEDS_MODEL = (
     "report.md",
     "more-texts.md",
     "serving.md",
+    "exporting.md",
 )
+NEEDS_LIBRARIES = {"exporting.md": ("onnx", "onnxscript", "onnxruntime")}
 
 
 def read(page: str) -> str:
@@ -73,6 +76,8 @@ def run_page(place):
     def run_page(page: str) -> None:
         if page in done:
             return
+        for library in NEEDS_LIBRARIES.get(page, ()):
+            pytest.importorskip(library, reason="the extra `onnx` is not installed")
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
@@ -226,7 +231,12 @@ def test_all_codes_of_data_files_are_told():
 
 
 @pytest.mark.parametrize(
-    ("page", "error", "series"), [("model-folder.md", StoreError, "5"), ("predicting.md", OutputError, "6")]
+    ("page", "error", "series"),
+    [
+        ("model-folder.md", StoreError, "5"),
+        ("predicting.md", OutputError, "6"),
+        ("exporting.md", ExportError, "9"),
+    ],
 )
 def test_all_codes_of_folders_and_predictions_are_told(page, error, series):
     told = set(rows(page, rf"\| `(HW{series}\d\d)` \|"))

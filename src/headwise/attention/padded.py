@@ -7,7 +7,9 @@ network computes, for any number of texts and words.
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from headwise.attention.sdpa import Group, Plan
 
@@ -62,3 +64,24 @@ class PaddedPlan(Plan):
 def memo_of(lengths: Tensor, longest: Any) -> dict[Any, Any]:
     """The memo of a layout whose attention is to be computed by `sdpa` in this way."""
     return {Plan: PaddedPlan(lengths, longest)}
+
+
+def cross_attention(query: Tensor, key: Tensor, value: Tensor, lengths: Tensor) -> Tensor:
+    """`headwise.attention.cross.cross_attention` of padded texts.
+
+    Args:
+        query: `[texts, queries, heads, size]`.
+        key: `[texts, keys, heads, size]`.
+        value: Likewise.
+        lengths: How many keys of each text are real, `[texts]`; where none is, its queries get 0.
+
+    Returns:
+        `[texts, queries, heads, value size]`.
+    """
+    place = torch.arange(key.shape[1], device=key.device)
+    empty = (lengths == 0)[:, None, None, None]
+    seen = (place < lengths[:, None])[:, None, None] | empty
+    q, k, v = (own.transpose(1, 2) for own in (query, key, value))
+    bias = torch.zeros((), dtype=query.dtype).masked_fill(~seen, float("-inf"))
+    found = scaled_dot_product_attention(q, k, v, bias.expand(-1, -1, query.shape[1], -1))
+    return found.masked_fill(empty, 0.0).transpose(1, 2)

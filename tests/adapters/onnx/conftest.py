@@ -70,6 +70,13 @@ ROWS = {
         "max",
         {},
     ),
+    "bilstm": ("bilstm", {"width": 8, "hidden": 4}, "max", {}),
+    "bilstm, two layers": (
+        "bilstm",
+        {"width": 8, "hidden": 3, "layers": 2},
+        "node",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
     "s-lstm": ("s-lstm", {"width": 8, "layers": 2}, "node", {"windows": WindowsConfig(words=WINDOW)}),
 }
 

@@ -1,11 +1,13 @@
 """Comparing what was exported with the model that it was."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from headwise.adapters.onnx.errors import ExportError
+from headwise.models.pair_model import PairReader
 
 _TOLERANCE = 1e-3
 _LENGTHS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
@@ -32,7 +34,9 @@ def compare(model: Any, exported: Any) -> Compared:
     Raises:
         ExportError: HW953, by more than last digits.
     """
-    texts = list(_probes(model))
+    texts: list[Any] = list(_probes(model))
+    if isinstance(model, PairReader):
+        texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
     encoded = [own.encoded(texts) for own in (model, exported)]
     found = [
         (own.outputs_of(some), own.logits(some))

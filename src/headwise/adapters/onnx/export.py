@@ -15,7 +15,7 @@ from headwise.adapters.onnx.compare import Compared, compare
 from headwise.adapters.onnx.errors import ExportError, library
 from headwise.adapters.onnx.graph import LIBRARIES, example, onnx_of
 from headwise.adapters.onnx.load import load_exported
-from headwise.adapters.onnx.network import EncoderGraph, ReadoutGraph
+from headwise.adapters.onnx.network import EncoderGraph, PairGraph, TextGraph
 from headwise.adapters.onnx.refuse import refuse
 from headwise.adapters.onnx.runner import MOST_WORDS
 from headwise.adapters.onnx.settings import BaseSizes, NetworkSizes, Settings, WindowSizes
@@ -24,6 +24,8 @@ from headwise.adapters.onnx.tables import EXPERT, WORDS, packed
 from headwise.attention import SelfAttention
 from headwise.encoders.base import output_width
 from headwise.features.bases.embedding import BaseEmbedding
+from headwise.linear.pair_features import compared_size
+from headwise.models.pair_model import PairReader
 from headwise.store.files import to_json
 from headwise.store.folder import is_ours
 from headwise.store.layout import (
@@ -142,7 +144,8 @@ def _network(model: Any) -> dict[str, bytes]:
     with torch.no_grad():
         found = encoder.encoded(**inputs)
     summary, node = found.summary is not None, found.summary_is_node
-    readout = ReadoutGraph(model, summary=summary, node=node)
+    graph = PairGraph if isinstance(model, PairReader) else TextGraph
+    readout = graph(model, summary=summary, node=node)
     read = {name: example(name, _features(model, name)) for name in readout.inputs}
     settings = Settings(
         model.config.task,
@@ -154,6 +157,7 @@ def _network(model: Any) -> dict[str, bytes]:
             summary,
             width,
             any(isinstance(layer, SelfAttention) for layer in model.encoder.modules()),
+            getattr(model, "interaction", None) is not None,
         ),
         model.config.expert,
     )
@@ -168,9 +172,12 @@ def _network(model: Any) -> dict[str, bytes]:
 
 def _features(model: Any, name: str) -> int:
     """Features of an input of the graphs."""
-    if name != "vectors":
-        return output_width(model.config.encoder)
-    return _base_sizes(model).size or model.config.words.vector_size
+    size = _base_sizes(model).size
+    if name == "compared":
+        return compared_size(size)
+    if name == "vectors":
+        return size or model.config.words.vector_size
+    return output_width(model.config.encoder)
 
 
 def _base_sizes(model: Any) -> BaseSizes:

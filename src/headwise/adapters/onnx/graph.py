@@ -27,19 +27,21 @@ def example(name: str, width: int) -> Tensor:
     """An input to trace a graph with.
 
     Args:
-        name: What it is: `lengths` `[texts]`, `summary` `[texts, width]`, `weights` `[texts, words]`, or
-            anything else, `[texts, words, width]`.
+        name: What it is: `lengths` `[texts]`, `summary` and `compared` `[texts, width]`, `weights`
+            `[texts, words]`, or anything else, `[texts, words, width]`; of pairs with the number of the
+            text behind it.
         width: Its features, if it has some.
     """
+    name = name.partition("_")[0]
     if name == "lengths":
         return torch.arange(_TEXTS) + _WORDS - _TEXTS + 1
-    shapes = {"weights": (_TEXTS, _WORDS), "summary": (_TEXTS, width)}
+    shapes = {"weights": (_TEXTS, _WORDS), "summary": (_TEXTS, width), "compared": (_TEXTS, width)}
     return torch.ones(shapes.get(name, (_TEXTS, _WORDS, width)))
 
 
 def _open(name: str) -> tuple[int, ...]:
     """Which sizes of an input a graph leaves open: those of texts and of words."""
-    return (0,) if name in ("lengths", "summary") else (0, 1)
+    return (0,) if name.partition("_")[0] in ("lengths", "summary", "compared") else (0, 1)
 
 
 def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.adapters.onnx.models import BY_ANSWER, ExportedModel
+from headwise.adapters.onnx.models import BY_KIND, ExportedModel
 from headwise.adapters.onnx.runner import Runner
 from headwise.adapters.onnx.session import Session
 from headwise.adapters.onnx.settings import Settings
@@ -23,8 +23,8 @@ from headwise.adapters.onnx.tables import (
 )
 from headwise.adapters.onnx.vectors import BaseReader, WordReader
 from headwise.data.kinds import KINDS
-from headwise.data.kinds.text import TextKind
 from headwise.features.vocabulary import Vocabulary
+from headwise.linear.pair_features import NUMBERS, compared_size
 from headwise.models.answers.outputs import OutputsError
 from headwise.store.errors import StoreError
 from headwise.store.folder import Folder, get, is_ours, read_factors, read_vocabulary
@@ -70,7 +70,7 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
     count = len(outputs.get("labels", "."))  # a number is one
     reader, expert = _tables(files, settings, vocabulary, kind, count)
-    runner = _runner(files, settings, reader, threads)
+    runner = _runner(files, settings, reader, threads, pairs=kind.PAIRS)
     base = reader if isinstance(reader, BaseReader) else None
     model: ExportedModel = kind(settings, vocabulary, runner, base, expert, count)
     for name, value in {**outputs, **read_factors(files, kind, outputs.get("labels"))}.items():
@@ -87,9 +87,10 @@ def exported_info(folder: PathLike[str] | str) -> dict[str, Any]:
 
 def _kind(settings: Settings, where: str) -> Any:
     kind = KINDS.get(settings.task)
-    if not isinstance(kind, TextKind) or type(kind.answer) not in BY_ANSWER:
+    found = None if kind is None else BY_KIND.get((type(kind), type(kind.answer)))
+    if found is None:
         raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
-    return BY_ANSWER[type(kind.answer)]
+    return found
 
 
 def _tables(
@@ -106,7 +107,7 @@ def _tables(
         shapes |= {BASE_TABLES + name: own for name, own in base_shapes(len(listed), known, sizes).items()}
     else:
         shapes[f"{WORDS}vectors"] = np.float32, (known, settings.network.vectors)
-    tables = expert_tables(settings.expert, outputs, settings.tokenizer, sets=kind.SETS)
+    tables = expert_tables(settings.expert, outputs, settings.tokenizer, sets=kind.SETS, pairs=kind.PAIRS)
     if tables is not None:
         shapes |= {EXPERT + name: own for name, own in tables.shapes().items()}
     found = unpacked(files.content(TABLES), shapes, files.name(TABLES))
@@ -120,7 +121,7 @@ def _tables(
     own = _of(found, EXPERT)
     for problem in tables.misplaced(own):
         raise StoreError(f"{files.name(TABLES)}: {problem}", code="HW509")
-    if tables.vectors not in (0, sizes.size):
+    if tables.vectors not in (0, compared_size(sizes.size) - NUMBERS if kind.PAIRS else sizes.size):
         raise StoreError(f"{where}: an expert of other vectors than the base's", code="HW507")
     return reader, Expert(tables.model(own), tables.vectors)
 
@@ -139,11 +140,24 @@ def _listed(files: Folder) -> tuple[str, ...]:
 
 
 def _runner(
-    files: Folder, settings: Settings, reader: WordReader | BaseReader, threads: int | None
+    files: Folder,
+    settings: Settings,
+    reader: WordReader | BaseReader,
+    threads: int | None,
+    *,
+    pairs: bool,
 ) -> Runner:
     """The graphs, once their files are seen to be those that were saved."""
     network = settings.network
-    given = ("vectors", "weights", "tokens", *(("summary",) if network.summary else ()), "lengths")
+    given = ("tokens", *(("summary",) if network.summary else ()), "lengths")
+    based = isinstance(reader, BaseReader)
+    if pairs:
+        given = (
+            *(f"{name}_{side}" for name in given for side in (1, 2)),
+            *(("compared",) if based else ()),
+        )
+    else:
+        given = (*given, "vectors", "weights")
     encoder, readout = (
         Session(files.content(name), inputs, count, files.name(name), threads)
         for name, inputs, count in (

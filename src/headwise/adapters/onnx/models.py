@@ -1,5 +1,6 @@
 """Exported models: their network is run by onnxruntime, everything else is what all models do."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -12,12 +13,17 @@ from headwise.adapters.onnx.vectors import BaseReader
 from headwise.data.answers import Answer, Label, LabelSet, Number
 from headwise.data.batches import cut_batches
 from headwise.data.example import Example
+from headwise.data.kind import Kind
+from headwise.data.kinds.pair import PairKind
+from headwise.data.kinds.text import TextKind
+from headwise.features.encoded_pair import EncodedPair
 from headwise.features.encoded_text import EncodedText
 from headwise.features.vocabulary import Vocabulary
 from headwise.features.words import TextFeatures
 from headwise.models.answers.label_set import LabelSetAnswers
 from headwise.models.answers.one_label import OneLabelAnswers
 from headwise.models.answers.one_number import NumberAnswers
+from headwise.models.answers.pairs import PairReads, compared_sides
 from headwise.models.answers.weighed import Weighed
 from headwise.models.finite import finite
 from headwise.predictions.label_sets import LabelSetPredictor
@@ -26,7 +32,7 @@ from headwise.predictions.predictor import LabelPredictor, Predictor
 
 
 class ExportedModel(Weighed):
-    """A model of texts whose network is two graphs.
+    """A model whose network is two graphs.
 
     Args:
         settings: What its folder says of it.
@@ -34,10 +40,11 @@ class ExportedModel(Weighed):
         runner: Its network.
         base: Looks words up; None without a base.
         expert: Its linear expert; None without one.
-        outputs: Outputs of each text.
+        outputs: Outputs of each text or pair.
     """
 
     SETS: ClassVar[bool] = False
+    PAIRS: ClassVar[bool] = False
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     predictor: ClassVar[type[Predictor]]
     """How its predictions are made and written down."""
@@ -62,20 +69,31 @@ class ExportedModel(Weighed):
             cut=windows.long == "truncate",
         )
 
-    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """What the model reads of texts."""
-        return self.features.encode(items)
-
     def outputs_of(
-        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts."""
+        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
         lengths = np.array([len(text) for text in encoded], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
         out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
         for places in cut_batches(order, lengths, batch_texts, batch_tokens):
-            out[places] = self.runner.outputs([encoded[place] for place in places])
+            out[places] = self.run([encoded[place] for place in places])
         return finite(out)
+
+    @abstractmethod
+    def run(self, encoded: Sequence[Any]) -> np.ndarray:
+        """The network's outputs of a batch, the longest text or pair first."""
+
+
+class ExportedTexts(ExportedModel):
+    """A model of texts."""
+
+    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
+        """What the model reads of texts."""
+        return self.features.encode(items)
+
+    def run(self, encoded: Sequence[EncodedText]) -> np.ndarray:
+        return self.runner.outputs(encoded)
 
     def expert_reads(
         self, encoded: Sequence[EncodedText], *, vectors: bool = True
@@ -87,28 +105,63 @@ class ExportedModel(Weighed):
         return texts, self.base.texts(encoded), None
 
 
-class ExportedClassifier(OneLabelAnswers, ExportedModel):
+class ExportedPairs(PairReads, ExportedModel):
+    """A model of pairs of texts."""
+
+    PAIRS = True
+
+    @property
+    def base_size(self) -> int:
+        return 0 if self.base is None else self.base.size
+
+    def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
+        if self.base is None:
+            raise ValueError("the model has no base")
+        texts = [*(pair.first for pair in encoded), *(pair.second for pair in encoded)]
+        return compared_sides(self.base.sides(texts), self.base.size)
+
+    def run(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
+        compared = self.base_vectors(encoded) if self.runner.reads_compared else None
+        firsts, seconds = [pair.first for pair in encoded], [pair.second for pair in encoded]
+        return self.runner.pairs(firsts, seconds, compared)
+
+
+class ExportedClassifier(OneLabelAnswers, ExportedTexts):
     """A classifier of texts."""
 
     predictor = LabelPredictor
 
 
-class ExportedLabelSets(LabelSetAnswers, ExportedModel):
+class ExportedLabelSets(LabelSetAnswers, ExportedTexts):
     """A classifier that says of each label whether a text has it."""
 
     SETS = True
     predictor = LabelSetPredictor
 
 
-class ExportedRegressor(NumberAnswers, ExportedModel):
+class ExportedRegressor(NumberAnswers, ExportedTexts):
     """A model that gives each text a number."""
 
     predictor = NumberPredictor
 
 
-BY_ANSWER: dict[type[Answer], Any] = {
-    Label: ExportedClassifier,
-    LabelSet: ExportedLabelSets,
-    Number: ExportedRegressor,
+class ExportedPairClassifier(OneLabelAnswers, ExportedPairs):
+    """A classifier of pairs."""
+
+    predictor = LabelPredictor
+
+
+class ExportedPairScorer(NumberAnswers, ExportedPairs):
+    """A model that gives each pair a number."""
+
+    predictor = NumberPredictor
+
+
+BY_KIND: dict[tuple[type[Kind[Any]], type[Answer]], Any] = {
+    (TextKind, Label): ExportedClassifier,
+    (TextKind, LabelSet): ExportedLabelSets,
+    (TextKind, Number): ExportedRegressor,
+    (PairKind, Label): ExportedPairClassifier,
+    (PairKind, Number): ExportedPairScorer,
 }
-"""The models of texts, by what they answer."""
+"""The models, by what they read and what they answer."""

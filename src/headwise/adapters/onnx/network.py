@@ -5,13 +5,16 @@ again (`headwise.encoders.windows`) by whoever runs them.
 """
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from headwise.adapters.onnx.padded import PaddedLayout
 from headwise.attention import SelfAttention
+from headwise.attention.padded import cross_attention
 from headwise.encoders.base import Encoded
 from headwise.encoders.positions import Positions, sinusoids
 from headwise.features.bases.embedding import BaseEmbedding
@@ -77,7 +80,7 @@ class EncoderGraph(nn.Module):
         return (tokens,) if found.summary is None else (tokens, found.summary)
 
 
-class ReadoutGraph(nn.Module):
+class TextGraph(nn.Module):
     """From the states of words to the outputs of texts.
 
     Args:
@@ -104,3 +107,54 @@ class ReadoutGraph(nn.Module):
             return outputs
         sums = (read["vectors"] * read["weights"][..., None]).sum(1)
         return outputs + self.probe(normalize(sums, dim=-1))
+
+
+class PairGraph(nn.Module):
+    """From the states of the words of both texts of pairs to the outputs of pairs.
+
+    Args:
+        model: Gives its interaction, its readout and what is above it.
+        summary: Whether the encoder keeps states of texts.
+        node: Whether these are nodes beside the words (see `Encoded`).
+    """
+
+    def __init__(self, model: Any, *, summary: bool, node: bool):
+        super().__init__()
+        self.interaction, self.readout = model.interaction, model.readout
+        self.head, self.probe, self.node = model.head, model.probe, node
+        each = ("tokens", *(("summary",) if summary else ()), "lengths")
+        compared = () if self.probe is None else ("compared",)
+        self.inputs = (*(f"{name}_{side}" for side in (1, 2) for name in each), *compared)
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        """What `inputs` names -> `[pairs, outputs]`."""
+        read = dict(zip(self.inputs, tensors, strict=True))
+        both = [self._encoded(read, side) for side in (1, 2)]
+        for block in () if self.interaction is None else self.interaction.blocks:
+            first, second = both
+            both = [_look(block, first, second), _look(block, second, first)]
+        outputs = self.head(*map(self.readout, both))
+        return outputs if self.probe is None else outputs + self.probe(read["compared"])
+
+    def _encoded(self, read: dict[str, Tensor], side: int) -> Encoded:
+        """The states of the first texts, or of the second ones."""
+        tokens = read[f"tokens_{side}"]
+        layout = PaddedLayout(read[f"lengths_{side}"], tokens.shape[1])
+        return Encoded(Ragged(tokens.flatten(0, 1), layout), read.get(f"summary_{side}"), self.node)
+
+
+def _look(block: Any, own: Encoded, other: Encoded) -> Encoded:
+    """States of texts after a layer in which they look at the words of each one's partner (see
+    `headwise.layers.interaction`)."""
+
+    def seen(rows: Ragged) -> Ragged:
+        shapes = [(layout.texts, layout.longest) for layout in (rows.layout, other.tokens.layout)]
+        sides = zip(block.projected(rows, other.tokens), (shapes[0], shapes[1], shapes[1]), strict=True)
+        query, key, value = (heads.unflatten(0, shape) for heads, shape in sides)
+        found = cross_attention(query, key, value, other.tokens.lengths)
+        return rows.with_values(block.joined(rows.values, found.flatten(0, 1).flatten(1)))
+
+    summary = own.summary
+    if summary is not None:
+        summary = seen(Ragged(summary, PaddedLayout(torch.ones_like(own.tokens.lengths), 1))).values
+    return replace(own, tokens=seen(own.tokens), summary=summary)

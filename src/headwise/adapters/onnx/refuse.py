@@ -7,18 +7,18 @@ from headwise.adapters.onnx.errors import ExportError
 from headwise.encoders.trees import tree_use
 from headwise.models.any_model import AnyModel
 from headwise.models.model_config import encoder_name
+from headwise.models.pair_model import PairReader
 from headwise.models.text_model import TextReader
 from headwise.priors import Prior, Rotary, TransformerXL
 from headwise.priors.base import Sum
 
-ENCODERS = ("ms-transformer", "ms-san", "transformer", "s-lstm")
+ENCODERS = ("ms-transformer", "ms-san", "transformer", "bilstm", "s-lstm")
 """Encoders whose graph is exported."""
 
 _UNLIKE = {
     "star-transformer": "its attention goes along the edges of a graph that is made for each batch",
     "bp-transformer": "its attention goes along the edges of a tree that is made for each batch",
     "set-transformer": "its attention is planned for the sizes of each batch",
-    "bilstm": "it reads texts in turns that are made for each batch",
     "disan": "its attention is cut by the sizes of each batch",
     "tree-lstm": "it reads along dependency trees",
 }
@@ -39,8 +39,8 @@ def refuse(model: AnyModel, title: str) -> None:
     Raises:
         ExportError: HW952, it cannot; says what keeps it from that.
     """
-    if not isinstance(model, TextReader):
-        raise _cannot(f"a {title}: only models that give a text labels or a number are exported")
+    if not isinstance(model, TextReader | PairReader):
+        raise _cannot(f"a {title}: only models that give texts or pairs labels or a number are exported")
     name = encoder_name(model.config.encoder)
     if model.config.pretrained.name:
         raise _cannot(

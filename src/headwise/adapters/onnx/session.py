@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headwise.adapters.onnx.errors import ExportError, library
 
-_KINDS = {"lengths": "tensor(int64)"}
+_KINDS = dict.fromkeys(("lengths", "lengths_1", "lengths_2"), "tensor(int64)")
 
 
 class Session:
@@ -42,7 +42,7 @@ class Session:
             raise self._error(error) from None
         found = {own.name: own.type for own in self._session.get_inputs()}
         wanted = {name: _KINDS.get(name, "tensor(float)") for name in inputs}
-        self._read = list(found)
+        self.inputs = list(found)
         given = [own.type for own in self._session.get_outputs()]
         if not found.items() <= wanted.items() or given != ["tensor(float)"] * outputs:
             raise self._error(f"it reads {found} and gives {given}, unlike its settings")
@@ -54,7 +54,7 @@ class Session:
             ExportError: HW956, it cannot be computed.
         """
         try:
-            return self._session.run(None, {name: inputs[name] for name in self._read})
+            return self._session.run(None, {name: inputs[name] for name in self.inputs})
         except Exception as error:
             raise self._error(error) from None
 

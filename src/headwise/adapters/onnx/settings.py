@@ -53,6 +53,8 @@ class NetworkSizes:
     """Features of the states of words."""
     pairs: bool = False
     """Whether memory grows with the square of the words that are read at once."""
+    crossed: bool = False
+    """Whether it grows with the product of the words of the two texts of a pair."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,9 @@ class Expert:
         return self.model.scores(texts, dense, numbers)
 
 
-def expert_tables(config: ExpertConfig, classes: int, tokenizer: str, *, sets: bool) -> TextTables | None:
+def expert_tables(
+    config: ExpertConfig, classes: int, tokenizer: str, *, sets: bool, pairs: bool
+) -> TextTables | None:
     """How large the tables of an expert of this configuration are; None where there is none."""
     features = config.words + config.characters
     if not features:
@@ -77,6 +79,7 @@ def expert_tables(config: ExpertConfig, classes: int, tokenizer: str, *, sets: b
         classes,
         tokenizer,
         sets=sets,
+        pairs=pairs,
         kept=config.kept,
         reach=config.reach,
         form=config.form,

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from headwise.features.bases.base import Base
 from headwise.features.bases.pieces import Kinds, Pieces
 from headwise.features.encoded_text import EncodedText
+from headwise.linear.pair_features import PairSide
 
 Floats = NDArray[np.float32]
 _KEPT = 1 << 16  # different words whose vectors are kept
@@ -58,6 +59,20 @@ class BaseReader:
             known = np.flatnonzero(numbers)
             found[known] += self.corrections[numbers[known]]
         return found, weights[places]
+
+    def sides(self, texts: Sequence[EncodedText]) -> list[PairSide]:
+        """What is compared of texts, of each the numbers of its words and what each adds to its vector by
+        the base as it came (see `headwise.linear.pair_features`)."""
+        vectors, weights, places = self._different([text.spelling for text in texts])
+        found: list[PairSide] = []
+        start = 0
+        for text in texts:
+            own = places[start : start + len(text)]
+            added = vectors[own] * weights[own, None]
+            length = np.maximum(np.linalg.norm(added.sum(axis=0)), np.float32(1e-12))
+            found.append((text.words, added / length))
+            start += len(text)
+        return found
 
     def texts(self, texts: Sequence[EncodedText]) -> Floats:
         """The vectors of texts by the base as it came, `[texts, size]`: the weighted mean of the words' at
