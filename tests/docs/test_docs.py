@@ -271,6 +271,10 @@ def test_flags_exist(capsys, monkeypatch):
         main([command, "--help-all"])
     own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).glob("*.py")]
     scripts = "".join(path.read_text(encoding="utf-8") for path in own)
-    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {"--help", "--help-all"}
+    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
+        "--help",
+        "--help-all",
+        "--no-deps",
+    }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
     assert used <= known

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headwise.adapters.onnx.errors import ExportError
-from headwise.models.pair_model import PairReader
 
 _TOLERANCE = 1e-3
 _LENGTHS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
@@ -35,7 +34,7 @@ def compare(model: Any, exported: Any) -> Compared:
         ExportError: HW953, by more than last digits.
     """
     texts: list[Any] = list(_probes(model))
-    if isinstance(model, PairReader):
+    if getattr(model, "reads_pairs", False):
         texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
     encoded = [own.encoded(texts) for own in (model, exported)]
     found = [

@@ -91,7 +91,7 @@ def _exported(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[st
 
 
 def _traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> Any:
-    content = io.BytesIO()
+    content: Any = io.BytesIO()
     sizes = {0: "texts", 1: "words"}
     torch.onnx.export(
         module,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headwise.adapters.onnx.errors import ExportError, library
 
-_KINDS = dict.fromkeys(("lengths", "lengths_1", "lengths_2"), "tensor(int64)")
+_KINDS: dict[str, str] = dict.fromkeys(("lengths", "lengths_1", "lengths_2"), "tensor(int64)")
 
 
 class Session:
