@@ -82,6 +82,6 @@ def cross_attention(query: Tensor, key: Tensor, value: Tensor, lengths: Tensor) 
     empty = (lengths == 0)[:, None, None, None]
     seen = (place < lengths[:, None])[:, None, None] | empty
     q, k, v = (own.transpose(1, 2) for own in (query, key, value))
-    bias = torch.zeros((), dtype=query.dtype).masked_fill(~seen, float("-inf"))
-    found = scaled_dot_product_attention(q, k, v, bias.expand(-1, -1, query.shape[1], -1))
+    bias = torch.where(seen, torch.zeros((), dtype=query.dtype), float("-inf"))
+    found = scaled_dot_product_attention(q, k, v, bias)
     return found.masked_fill(empty, 0.0).transpose(1, 2)

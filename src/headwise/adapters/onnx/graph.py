@@ -32,11 +32,12 @@ def example(name: str, width: int) -> Tensor:
             text behind it.
         width: Its features, if it has some.
     """
-    name = name.partition("_")[0]
+    name, _, side = name.partition("_")
+    words = _WORDS + (side == "2")  # the two texts of a pair have as many words by chance alone
     if name == "lengths":
-        return torch.arange(_TEXTS) + _WORDS - _TEXTS + 1
-    shapes = {"weights": (_TEXTS, _WORDS), "summary": (_TEXTS, width), "compared": (_TEXTS, width)}
-    return torch.ones(shapes.get(name, (_TEXTS, _WORDS, width)))
+        return torch.arange(_TEXTS) + words - _TEXTS + 1
+    shapes = {"weights": (_TEXTS, words), "summary": (_TEXTS, width), "compared": (_TEXTS, width)}
+    return torch.ones(shapes.get(name, (_TEXTS, words, width)))
 
 
 def _open(name: str) -> tuple[int, ...]:
@@ -92,13 +93,12 @@ def _exported(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[st
 
 def _traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> Any:
     content: Any = io.BytesIO()
-    sizes = {0: "texts", 1: "words"}
     torch.onnx.export(
         module,
         tuple(inputs.values()),
         content,
         dynamo=False,
-        dynamic_axes={name: {place: sizes[place] for place in _open(name)} for name in inputs},
+        dynamic_axes={name: list(_open(name)) for name in inputs},
         input_names=list(inputs),
         output_names=list(outputs),
         opset_version=OPSET,

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
+import torch
+
 from headwise.adapters.onnx.errors import ExportError
+from headwise.adapters.onnx.graph import EXPORTS
 from headwise.encoders.trees import tree_use
 from headwise.models.any_model import AnyModel
 from headwise.models.model_config import encoder_name
 from headwise.models.pair_model import PairReader
 from headwise.models.text_model import TextReader
-from headwise.priors import Prior, Rotary, TransformerXL
+from headwise.priors import Prior, Rotary, Shaw, TransformerXL
 from headwise.priors.base import Sum
 
 ENCODERS = ("ms-transformer", "ms-san", "transformer", "bilstm", "s-lstm")
@@ -54,6 +57,10 @@ def refuse(model: AnyModel, title: str) -> None:
     for kind, why in _PRIORS.items():
         if any(isinstance(own, kind) for prior in heads for own in parts_of(prior)):
             raise _cannot(f"heads with the prior {kind.name}: {why}")
+    if not EXPORTS and any(isinstance(own, Shaw) for prior in heads for own in parts_of(prior)):
+        raise _cannot(f"heads with the prior shaw with torch {torch.__version__}; torch 2.9 and later can")
+    if not EXPORTS and getattr(model, "interaction", None) is not None:
+        raise _cannot(f"pair.interaction with torch {torch.__version__}; torch 2.9 and later can")
     if tree_use(model.encoder) != "none":
         raise _cannot(
             f"an encoder ({name}) whose heads go by dependency trees: the parser is no part of the network"
