@@ -129,6 +129,12 @@ def test_what_needs_torch_says_so(without_torch, model, table, tmp_path):
         assert (code, err.count("[HW957] this needs torch, which is not installed here")) == (2, 1), err
 
 
+def test_what_is_no_folder_is_told_without_torch(without_torch, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    for folder, code in (("nowhere", "HW501"), (tmp_path, "HW502")):
+        assert f"[{code}]" in without_torch("predict", folder, "in.csv")[2]
+
+
 def test_the_public_name_without_torch(exported):
     code = f"{BLOCKED}\nimport headwise; m = headwise.load_exported({str(exported)!r}); "
     code += "print(m.labels, [p.label for p in m.predict(['w1 w2'])], m.predict_proba(['w1']).shape)"
