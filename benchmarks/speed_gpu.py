@@ -22,7 +22,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from headwise.attention import attention, triton_band
 from headwise.bench.encoder import interleaved, spread_lengths
 from headwise.encoders import MSTransformerConfig, TransformerConfig
-from headwise.features.encoded import EncodedText
+from headwise.features.encoded_text import EncodedText
 from headwise.features.vocabulary import Vocabulary
 from headwise.priors import Band, Prior, Window
 from headwise.ragged import Layout

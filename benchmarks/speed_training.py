@@ -9,7 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from headwise.bench.encoder import interleaved
 from headwise.encoders import EncoderConfig, MSTransformerConfig, TransformerConfig
-from headwise.features.encoded import EncodedText, batch_of
+from headwise.features.encoded import batch_of
+from headwise.features.encoded_text import EncodedText
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.classifier import Model
 from headwise.models.model_config import ModelConfig

@@ -28,7 +28,7 @@ ROOMS = (
     ("predictions", "train"),
     ("tasks",),
     ("recipe", "store"),
-    ("teachers",),
+    ("teachers", "exported"),
     ("verbs",),
     ("estimators", "adapters", "serve"),
     ("cli",),

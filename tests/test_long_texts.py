@@ -15,7 +15,6 @@ from headwise.features.alphabet import Alphabet
 from headwise.features.embedding import WordConfig
 from headwise.features.encoded import batch_of
 from headwise.features.vocabulary import Vocabulary
-from headwise.layers.regress import Scale
 from headwise.models.classifier import Model
 from headwise.models.label_set_model import LabelSetModel
 from headwise.models.model_config import ModelConfig
@@ -24,6 +23,7 @@ from headwise.models.regressor import Regressor
 from headwise.models.tag_model import TagModel
 from headwise.report.labels import evaluate_labels
 from headwise.report.numbers import evaluate_numbers
+from headwise.scores.scale import Scale
 from headwise.store import load_model, save_model
 
 WORDS = [f"w{i}" for i in range(20)]

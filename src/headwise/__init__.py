@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from headwise.estimators.pairs import PairClassifier, PairRegressor
     from headwise.estimators.regressor import TextRegressor
     from headwise.estimators.tagger import TextTagger
+    from headwise.exported.load import load_exported
+    from headwise.models.answers.one_label import Prediction
     from headwise.models.attention_weights import attention_weights
     from headwise.models.classifier import Model
     from headwise.models.model_config import ModelConfig
-    from headwise.models.one_label import Prediction
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
     from headwise.verbs.curve import curve_file
     from headwise.verbs.evaluate import evaluate_file
     from headwise.verbs.explain import explain_file
+    from headwise.verbs.export import export_model
     from headwise.verbs.heads import heads_file, prune_file
     from headwise.verbs.noise import noise_file
     from headwise.verbs.predict import predict_file
@@ -48,7 +50,7 @@ _HOMES = {
     "MultiLabelClassifier": "headwise.estimators.multi_label",
     "PairClassifier": "headwise.estimators.pairs",
     "PairRegressor": "headwise.estimators.pairs",
-    "Prediction": "headwise.models.one_label",
+    "Prediction": "headwise.models.answers.one_label",
     "Ragged": "headwise.ragged",
     "TextClassifier": "headwise.estimators.classifier",
     "TextRegressor": "headwise.estimators.regressor",
@@ -62,7 +64,9 @@ _HOMES = {
     "doctor_files": "headwise.data.doctor.flow",
     "evaluate_file": "headwise.verbs.evaluate",
     "explain_file": "headwise.verbs.explain",
+    "export_model": "headwise.verbs.export",
     "heads_file": "headwise.verbs.heads",
+    "load_exported": "headwise.exported.load",
     "load_model": "headwise.store",
     "noise_file": "headwise.verbs.noise",
     "predict_file": "headwise.verbs.predict",
@@ -101,7 +105,9 @@ __all__ = [
     "doctor_files",
     "evaluate_file",
     "explain_file",
+    "export_model",
     "heads_file",
+    "load_exported",
     "load_model",
     "noise_file",
     "predict_file",

@@ -133,6 +133,36 @@ class Layout:
         trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
         return Layout([n + 1 for n in self.sizes], self.device, trees)
 
+    @property
+    def without_first(self) -> "Layout":
+        """The layout after the first row of every text has been taken away; every text must have a row."""
+        if min(self.sizes, default=1) == 0:
+            raise ValueError("a text without rows has no first row")
+        trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
+        return Layout([n - 1 for n in self.sizes], self.device, trees)
+
+    def put_first(self, values: Tensor, row: Tensor) -> Tensor:
+        """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
+        found = values.new_empty((self.prepended.total, *values.shape[1:]))
+        found.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
+        rows = row.to(values.dtype).expand(self.texts, *row.shape)
+        return found.index_copy_(0, self.prepended.offsets[:-1], rows)
+
+    def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
+        """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
+        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
+        return values.index_select(0, self.offsets[:-1]), values.index_select(0, rows)
+
+    def sums(self, values: Tensor) -> Tensor:
+        """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""
+        return values.new_zeros((self.texts, *values.shape[1:])).index_add(0, self.text_of, values)
+
+    def tops(self, values: Tensor) -> Tensor:
+        """See `Ragged.max`: `[total, ...]` -> `[texts, ...]`."""
+        none = values.new_zeros(values.shape[1:])
+        tops = [piece.max(0).values if len(piece) else none for piece in values.split(self.sizes)]
+        return torch.stack(tops) if tops else values.new_zeros((0, *values.shape[1:]))
+
     def select(self, texts: Sequence[int]) -> "Layout":
         """The layout of some of the texts, in the order given."""
         heads = None if self.heads is None else [self.heads[t] for t in texts]
@@ -310,24 +340,13 @@ class Ragged:
 
     def prepend(self, row: Tensor) -> "Ragged":
         """Put the same `row` `[...]` in front of every text (a classification node)."""
-        layout = self.layout
-        longer = layout.prepended
-        values = self.values.new_empty((longer.total, *self.values.shape[1:]))
-        tokens = torch.arange(layout.total, device=self.device) + layout.text_of + 1
-        values.index_copy_(0, tokens, self.values)
-        rows = row.to(values.dtype).expand(layout.texts, *row.shape)
-        return Ragged(values.index_copy_(0, longer.offsets[:-1], rows), longer)
+        return Ragged(self.layout.put_first(self.values, row), self.layout.prepended)
 
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
-        if min(self.layout.sizes, default=1) == 0:
-            raise ValueError("a text without rows has no first row")
-        first = self.values.index_select(0, self.offsets[:-1])
-        trees = self.layout.trees
-        trees = None if trees is None else [tree[1:, 1:] for tree in trees]
-        rest = Layout([n - 1 for n in self.layout.sizes], self.device, trees)
-        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
-        return first, Ragged(self.values.index_select(0, rows), rest)
+        rest = self.layout.without_first
+        first, others = self.layout.take_first(self.values, rest)
+        return first, Ragged(others, rest)
 
     def sum(self) -> Tensor:
         """Sum over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
@@ -338,8 +357,7 @@ class Ragged:
         values = (
             self.values.float() if self.values.dtype in (torch.float16, torch.bfloat16) else self.values
         )
-        zeros = values.new_zeros((len(self), *values.shape[1:]))
-        return zeros.index_add(0, self.layout.text_of, values)
+        return self.layout.sums(values)
 
     def mean(self) -> Tensor:
         """Mean over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
@@ -349,17 +367,12 @@ class Ragged:
 
     def max(self) -> Tensor:
         """Largest value of each feature over the rows of each text, `[texts, ...]`; 0 without rows."""
-        if self.values.is_cuda:
-            return self._scattered_max()
-        none = self.values.new_zeros(self.values.shape[1:])
-        tops = [piece.max(0).values if len(piece) else none for piece in self]
-        return torch.stack(tops) if tops else self.values.new_zeros((0, *self.values.shape[1:]))
+        return self._scattered_max() if self.values.is_cuda else self.layout.tops(self.values)
 
     def _scattered_max(self) -> Tensor:
         """The same in one kernel: a loop over texts would launch thousands of them on a GPU."""
-        shape = (len(self), *self.values.shape[1:])
         rows = self.layout.text_of.view(-1, *[1] * (self.values.dim() - 1)).expand_as(self.values)
-        top = self.values.new_zeros(shape)
+        top = self.values.new_zeros((len(self), *self.values.shape[1:]))
         return top.scatter_reduce(0, rows, self.values, "amax", include_self=False)
 
     def softmax(self) -> "Ragged":

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwise.attention import IMPLEMENTATIONS, SelfAttention, attention, choose
-from headwise.attention.sdpa import _Plan
+from headwise.attention.sdpa import Plan
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.priors import (
     Backward,
@@ -243,7 +243,7 @@ def test_nothing_learned_is_remembered():
     assert not torch.allclose(outputs[0], outputs[1])
     fresh = layer(batch_of()).values
     torch.testing.assert_close(layer(batch).values, fresh, **exactly)
-    for group in _Plan.of(batch.layout).groups:
+    for group in Plan.of(batch.layout).groups:
         assert {prior for prior, _ in group.masks} == {Shaw(2), Forward() + TransformerXL(), Forward()}
         masks = [x for mask in group.masks.values() for x in mask if x is not None]
         assert not any(mask.requires_grad for mask in masks)

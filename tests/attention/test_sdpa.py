@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.attention import sdpa
-from headwise.attention.sdpa import _Plan, _runs, attention
+from headwise.attention.sdpa import Plan, _runs, attention
 from headwise.priors import Backward, Earlier, Everything, Forward, Window, WordDistance
 from headwise.ragged import Layout
 
@@ -15,8 +15,8 @@ from headwise.ragged import Layout
 @given(st.lists(st.integers(0, 400), max_size=12))
 def test_plan_keeps_every_row_and_pads_little(lengths):
     layout = Layout(lengths)
-    plan = _Plan.of(layout)
-    assert _Plan.of(layout) is plan
+    plan = Plan.of(layout)
+    assert Plan.of(layout) is plan
     values = torch.arange(layout.total)[:, None, None]
     parts = plan.arrange(values)
     for group, part in zip(plan.groups, parts, strict=True):
@@ -39,7 +39,7 @@ def test_no_row_is_left_to_the_kernel_without_a_key(lengths, odd):
     """What a fused kernel makes of such a row has changed with PyTorch's versions and differs by device."""
     priors = [Earlier(), odd.Nothing(), odd.SecondKey(), odd.LongTexts()]
     priors += [Window(width=3), Backward(), Everything()]  # their rows in the padding see only padding
-    for group in _Plan.of(Layout(lengths)).groups:
+    for group in Plan.of(Layout(lengths)).groups:
         for prior in priors:
             bias, _ = group.mask(prior, torch.float32)
             assert bias is None or (bias > -torch.inf).any(-1).all()
@@ -52,17 +52,17 @@ def test_equal_neighbours_share_one_call():
 
 def test_masks_are_built_once_for_all_layers(monkeypatch, inputs):
     built = []
-    original = sdpa._Group._mask
+    original = sdpa.Group._mask
     monkeypatch.setattr(
-        sdpa._Group, "_mask", lambda self, *args: built.append(args) or original(self, *args)
+        sdpa.Group, "_mask", lambda self, *args: built.append(args) or original(self, *args)
     )
     layout, priors = Layout([3, 9, 40]), [Window(width=3), Window(width=3), WordDistance(0.5)]
     for _ in range(3):
         attention(*inputs([3, 9, 40], 3, 4), priors, layout)
-    assert len(built) == 2 * len(_Plan.of(layout).groups)
+    assert len(built) == 2 * len(Plan.of(layout).groups)
 
 
 def test_no_mask_where_everything_is_seen():
-    [group] = _Plan.of(Layout([5, 5])).groups
+    [group] = Plan.of(Layout([5, 5])).groups
     assert group.mask(Everything(), torch.float32) == (None, None)
     assert group.mask(Window(width=9), torch.float32) == (None, None)

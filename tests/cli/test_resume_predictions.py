@@ -196,13 +196,13 @@ def test_two_processes_do_not_write_to_one_file(run, fork, model, table, tmp_pat
 
 def test_what_another_has_written_by_now_stays(run, model, table, tmp_path, monkeypatch):
     table(tmp_path / "in.csv", 5)
-    opened = predict.open_model
+    opened = predict.open_source
 
     def slow(*own):
         (tmp_path / "out.csv").write_text("of another process")
         return opened(*own)
 
-    monkeypatch.setattr(predict, "open_model", slow)
+    monkeypatch.setattr(predict, "open_source", slow)
     code, _, err = run("predict", model, "in.csv", "-o", "out.csv")
     assert (code, "[HW601]" in err) == (2, True)
     assert (tmp_path / "out.csv").read_text() == "of another process"

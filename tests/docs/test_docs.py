@@ -19,6 +19,7 @@ from headwise.attention import compiled
 from headwise.cli import COMMANDS, main
 from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
+from headwise.exported.errors import ExportError
 from headwise.predictions.file import OutputError
 from headwise.priors import PRIORS
 from headwise.recipe import build_recipe
@@ -39,7 +40,9 @@ NEEDS_MODEL = (
     "more-texts.md",
     "serving.md",
     "spacy.md",
+    "exporting.md",
 )
+NEEDS_LIBRARIES = {"exporting.md": ("onnx", "onnxscript", "onnxruntime")}
 
 
 def read(page: str) -> str:
@@ -75,6 +78,8 @@ def run_page(place):
     def run_page(page: str) -> None:
         if page in done:
             return
+        for library in NEEDS_LIBRARIES.get(page, ()):
+            pytest.importorskip(library, reason="the extra `onnx` is not installed")
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
@@ -230,7 +235,12 @@ def test_all_codes_of_data_files_are_told():
 
 
 @pytest.mark.parametrize(
-    ("page", "error", "series"), [("model-folder.md", StoreError, "5"), ("predicting.md", OutputError, "6")]
+    ("page", "error", "series"),
+    [
+        ("model-folder.md", StoreError, "5"),
+        ("predicting.md", OutputError, "6"),
+        ("exporting.md", ExportError, "9"),
+    ],
 )
 def test_all_codes_of_folders_and_predictions_are_told(page, error, series):
     told = set(rows(page, rf"\| `(HW{series}\d\d)` \|"))
@@ -265,6 +275,10 @@ def test_flags_exist(capsys, monkeypatch):
         main([command, "--help-all"])
     own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).glob("*.py")]
     scripts = "".join(path.read_text(encoding="utf-8") for path in own)
-    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {"--help", "--help-all"}
+    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
+        "--help",
+        "--help-all",
+        "--no-deps",
+    }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
     assert used <= known

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.windows import cut_windows
 from headwise.encoders import (
     ENCODERS,
     BiLSTMConfig,
@@ -23,7 +24,7 @@ from headwise.encoders import (
     TransformerConfig,
     TreeLSTMConfig,
 )
-from headwise.encoders.windows import WindowsConfig, cut_windows, default_words, encode_long
+from headwise.encoders.windows import WindowsConfig, default_words, encode_long
 from headwise.errors import ConfigError
 from headwise.features.syntax import tree_distances
 from headwise.ragged import Layout, Ragged

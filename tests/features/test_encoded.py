@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import torch
 
-from headwise.features.encoded import EncodedText, batch_of
+from headwise.features.encoded import batch_of
+from headwise.features.encoded_text import EncodedText
 from headwise.features.syntax import tree_distances
 
 

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from headwise.errors import ConfigError
-from headwise.layers.regress import Scale, squared_error
+from headwise.layers.regress import squared_error
 from headwise.scores.numbers import number_scores, score_numbers
+from headwise.scores.scale import Scale
 from headwise.tasks import find_task
 
 

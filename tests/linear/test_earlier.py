@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from headwise.linear import solver, text_expert
+from headwise.linear import solver, text_tables
 from headwise.linear.earlier import Earlier
 from headwise.linear.solver import Rows, solve
 from headwise.linear.text_data import LinearSettings
@@ -153,7 +153,7 @@ def test_thinned_weights_are_gone_on_with(monkeypatch):
     texts, targets = corpus(40, 400, noise=0.1)
     first = TextExpert.of(fit_linear(texts, targets, 40).model)
     assert first.kept
-    monkeypatch.setattr(text_expert, "MOST_DENSE", 1)
+    monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
     earlier = Earlier(first.linear_model(), tuple(range(40)))
     assert isinstance(earlier.model.machine.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)

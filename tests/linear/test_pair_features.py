@@ -129,3 +129,15 @@ def test_it_learns_what_vectors_say_where_words_say_nothing():
     assert expert.sizes()["vectors"] == 9
     scores = expert(pairs[300:], vectors[300:], numbers[300:])
     assert (scores.argmax(axis=1) == targets[300:]).mean() > 0.9
+
+
+def test_what_rounding_leaves_has_no_direction():
+    """Of texts with the same words nothing is left, and nothing is what they differ by, however they are
+    scaled: else it would depend on the machine."""
+    random = np.random.default_rng(0)
+    for scale in (1.0, 1 / 3, 0.7):
+        words = (scale * random.normal(size=(7, 48)) / 7).astype(np.float32)
+        vectors, _ = matched(words, words[random.permutation(7)])
+        assert not vectors[:48].any()
+        assert not vectors[2 * 48 : 4 * 48].any()
+        assert np.linalg.norm(vectors[48 : 2 * 48]) == pytest.approx(1)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from headwise.linear import text_expert, text_fit
+from headwise.linear import text_fit, text_tables
 from headwise.linear.shares import text_shares
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
@@ -66,9 +66,9 @@ def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
     return fit_linear(texts, targets, classes, settings=LinearSettings(ratios=False)).model, texts
 
 
-@pytest.mark.parametrize("most_dense", [0, text_expert.MOST_DENSE])
+@pytest.mark.parametrize("most_dense", [0, text_tables.MOST_DENSE])
 def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, monkeypatch):
-    monkeypatch.setattr(text_expert, "MOST_DENSE", most_dense)
+    monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
     expert = TextExpert.of(model)
     assert 0 < expert.kept < model.machine.weights.size / 2
@@ -84,7 +84,7 @@ def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     model, texts = of_many_labels()
     expert, toward = TextExpert.of(model), np.linspace(-1, 1, 40)
     dense = text_shares(expert.linear_model(), texts[0], toward)
-    monkeypatch.setattr(text_expert, "MOST_DENSE", 0)
+    monkeypatch.setattr(text_tables, "MOST_DENSE", 0)
     sparse = text_shares(TextExpert.of(model).linear_model(), texts[0], toward)
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
     assert np.abs(dense).sum() > 0

@@ -11,11 +11,13 @@ from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.pair import PairConfig
-from headwise.layers.regress import RegressorConfig, Scale
+from headwise.layers.regress import RegressorConfig
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
+from headwise.models.answers.pairs import as_pair
 from headwise.models.model_config import ModelConfig
-from headwise.models.pair_model import PairModel, PairScorer, as_pair
+from headwise.models.pair_model import PairModel, PairScorer
+from headwise.scores.scale import Scale
 from headwise.store import StoreError, load_model, save_model
 
 WORDS = [f"w{i}" for i in range(20)]

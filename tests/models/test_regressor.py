@@ -6,10 +6,11 @@ import torch
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.layers.regress import RegressorConfig, Scale
+from headwise.layers.regress import RegressorConfig
 from headwise.models.model_config import ModelConfig
 from headwise.models.regressor import Regressor
 from headwise.report.numbers import evaluate_numbers
+from headwise.scores.scale import Scale
 from headwise.store import load_model, save_model
 
 WORDS = [f"w{i}" for i in range(20)]

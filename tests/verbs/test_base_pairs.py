@@ -7,7 +7,7 @@ from headwise.data.pair import Pair
 from headwise.features.bases import Base, save_base
 from headwise.features.bases.base import Table
 from headwise.linear.pair_features import NUMBERS, compared_words
-from headwise.models import pair_model
+from headwise.models.answers import pairs as pair_reads
 from headwise.report.shares import divide
 from headwise.store import load_model
 from headwise.train import reading
@@ -123,7 +123,7 @@ def test_how_pairs_compare_is_the_same_where_it_is_not_kept(tmp_path, base, monk
     some = [("a1 b2", "b5 a7"), ("a1 b2", "c5 a7"), ("", "a1"), ("", ""), ("zebra", "a1")]
     kept, found = model.encoded(some), model.predict_proba(some)
     assert all(pair.compared is not None for pair in kept)
-    monkeypatch.setattr(pair_model, "MOST_COMPARED", 4)
+    monkeypatch.setattr(pair_reads, "MOST_COMPARED", 4)
     anew = model.encoded(some)
     assert all(pair.compared is None for pair in anew)
     np.testing.assert_allclose(model.predict_proba(some), found, atol=1e-6)

@@ -28,7 +28,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
         # On the CPU the fused kernel is slower in bfloat16 than in float32 (and autocast would pick it).
         with torch.autocast("cpu", enabled=False):
             return attention(query.float(), key.float(), value.float(), priors, layout).bfloat16()
-    plan = _Plan.of(layout)
+    plan = Plan.of(layout)
     if not plan.groups:
         return value  # no rows
     inputs = [plan.arrange(x) for x in (query, key, value)]
@@ -40,7 +40,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     return plan.restore(outputs)
 
 
-def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "_Group") -> Tensor:
+def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Tensor:
     """The heads with one prior: `[texts, heads, longest, size]` three times -> one of values."""
     if isinstance(prior, Tuned):
         return _learned_head(q.squeeze(1), k.squeeze(1), v.squeeze(1), prior, group).unsqueeze(1)
@@ -50,12 +50,14 @@ def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "_Group") -> Te
     return head if empty is None else head.masked_fill(empty, 0.0)
 
 
-def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "_Group") -> Tensor:
+def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "Group") -> Tensor:
     """One head with parameters in its prior, `[texts, longest, size]`. The fused kernel does not tell its
     weights, which the terms on the values need, so the head is computed in steps. The mask that is kept is
     that of the prior without its parameters."""
     bias, empty = group.mask(prior.prior, q.dtype)
-    logits = prior.rotate(q, group.place) @ prior.rotate(k, group.place).mT / q.shape[-1] ** 0.5
+    logits = (
+        prior.rotate(q, group.place) @ prior.rotate(k, group.place).transpose(-1, -2) / q.shape[-1] ** 0.5
+    )
     logits = prior.add_scores(logits, q, k, group.pairs)
     weights = (logits if bias is None else logits + bias.squeeze(1)).softmax(-1).to(v.dtype)
     if empty is not None:
@@ -75,11 +77,11 @@ def _runs(priors: Sequence[Prior]) -> list[tuple[Prior, slice]]:
 
 
 @dataclass
-class _Group:
+class Group:
     """Texts of similar length that are padded together.
 
     `flat` is the place in the padded group, `text * longest + position`, of each real row; None where no
-    text needs padding.
+    text needs padding. The sizes are left out where a graph leaves them open (`headwise.attention.padded`).
     """
 
     sizes: list[int]
@@ -89,7 +91,7 @@ class _Group:
     masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
 
     @classmethod
-    def of(cls, part: Layout) -> "_Group":
+    def of(cls, part: Layout) -> "Group":
         sizes = list(part.sizes)
         same = sizes[0] == sizes[-1]
         # One row of masks serves all texts when none of them differ in length (or in tree).
@@ -98,15 +100,19 @@ class _Group:
         return cls(sizes, lengths, flat, part.trees, {})
 
     @property
+    def texts(self) -> int:
+        return len(self.sizes)
+
+    @property
     def longest(self) -> int:
         return self.sizes[0]
 
     def pad(self, packed: Tensor) -> Tensor:
         """`[rows, heads, size]` -> `[texts, heads, longest, size]`."""
         if self.flat is not None:
-            shape = (len(self.sizes) * self.longest, *packed.shape[1:])
+            shape = (self.texts * self.longest, *packed.shape[1:])
             packed = packed.new_zeros(shape).index_copy(0, self.flat, packed)
-        return packed.unflatten(0, (len(self.sizes), self.longest)).transpose(1, 2)
+        return packed.unflatten(0, (self.texts, self.longest)).transpose(1, 2)
 
     def unpad(self, padded: Tensor) -> Tensor:
         """`[texts, heads, longest, size]` -> `[rows, heads, size]`."""
@@ -135,11 +141,11 @@ class _Group:
             # Queries in the padding: what they see is thrown away, but it must not be nothing.
             visible = visible | (pairs.query >= pairs.length)
         if score is None:
-            if bool(visible.all()):
+            if self.sizes and bool(visible.all()):
                 return None, empty
             score = visible.new_zeros((), dtype=dtype)
         bias = torch.where(visible, score.to(dtype), float("-inf"))
-        return bias[:, None].expand(len(self.sizes), -1, -1, -1), empty
+        return bias[:, None].expand(self.texts, -1, -1, -1), empty
 
     @cached_property
     def place(self) -> Tensor:
@@ -166,23 +172,23 @@ class _Group:
 
 
 @dataclass
-class _Plan:
+class Plan:
     """How a batch is cut into groups; kept in the layout's memo."""
 
-    groups: list[_Group]
+    groups: list[Group]
     rows: list[int]
     order: Tensor | None
     inverse: Tensor | None
 
     @classmethod
-    def of(cls, layout: Layout) -> "_Plan":
+    def of(cls, layout: Layout) -> "Plan":
         if cls not in layout.memo:
             with torch.inference_mode(False):
                 layout.memo[cls] = cls._make(layout)
         return layout.memo[cls]
 
     @classmethod
-    def _make(cls, layout: Layout) -> "_Plan":
+    def _make(cls, layout: Layout) -> "Plan":
         texts = sorted(range(layout.texts), key=lambda t: -layout.sizes[t])
         cuts: list[list[int]] = []  # texts
         for text in texts:
@@ -199,7 +205,7 @@ class _Plan:
             inverse = torch.empty_like(order)
             inverse[order] = torch.arange(len(order), device=layout.device)
         parts = [layout.select(cut) for cut in cuts]
-        return cls([_Group.of(part) for part in parts], [part.total for part in parts], order, inverse)
+        return cls([Group.of(part) for part in parts], [part.total for part in parts], order, inverse)
 
     def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
         """The rows of each group, texts from the longest to the shortest."""

@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "Show which words made a model say what it says.",
     "serve": "Answer over HTTP what a model says of texts.",
     "report": "Write all there is to say of a model on one page for a browser.",
+    "export": "Make a folder of a model that predicts without torch.",
     "distill": "Train a small model on labels and on what a teacher says.",
     "pretrain": "Make a base for models from texts without labels.",
     "sample": "Let a language model go on with a text, symbol by symbol.",
@@ -63,6 +64,8 @@ _USUAL = {
     "--text": "--text-column",
 }
 """What options are called elsewhere."""
+NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
+"""Libraries that a machine goes without which predicts with exported models alone."""
 USAGE = 2  # exit codes
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -131,6 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not ran_out(error):
             raise
         fail("[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words")
+        return USAGE
+    except ModuleNotFoundError as error:
+        if error.name not in NOT_FOR_PREDICTING:
+            raise
+        fail(
+            f"[HW957] this needs {error.name}, which is not installed here: pip install headwise brings it "
+            "(without it headwise predict works, with what headwise export has made of a model)"
+        )
         return USAGE
     except KeyboardInterrupt as error:  # or a termination signal, see `headwise.train.stop`
         return 128 + getattr(error.__cause__, "signal", signal.SIGINT)

@@ -70,26 +70,26 @@ class BiLSTM(RaggedModule):
             nothing = torch.cat([x.values @ weight.T for weight in weights], dim=1)
             return Encoded(x.with_values(nothing), nothing.sum(0).expand(len(x), -1))
         layout = x.layout
-        turned = layout.offsets[1:].index_select(0, layout.text_of) - 1 - layout.positions
+        starts, ends = layout.offsets[:-1], layout.offsets[:-1] + layout.lengths - 1
+        # No row is before the first: what an exported graph has behind the end of a text reads anything.
+        turned = (ends.index_select(0, layout.text_of) - layout.positions).clamp(min=0)
         states = x
         for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
             ahead = _read(forwards, states)
             back = _read(backwards, states.map(lambda rows: rows.index_select(0, turned)))
             both = torch.cat([ahead, back.index_select(0, turned)], dim=-1)
             states = x.with_values(self.dropout(both))
-        full = x.lengths.nonzero().flatten()
         ahead, back = states.values.split(self.config.hidden, dim=-1)
-        ends, starts = layout.offsets[1:] - 1, layout.offsets[:-1]
-        last = torch.cat([ahead[ends.index_select(0, full)], back[starts.index_select(0, full)]], dim=-1)
-        summary = last.new_zeros(len(x), last.shape[-1]).index_copy(0, full, last)
-        return Encoded(states, summary)
+        last = torch.cat([ahead[ends.clamp(min=0)], back[starts.clamp(max=layout.total - 1)]], dim=-1)
+        return Encoded(states, last.masked_fill((layout.lengths == 0)[:, None], 0.0))
 
 
 def _read(lstm: nn.Module, x: Ragged) -> Tensor:
     """The states of an LSTM that reads each text from its first row on, `[total, hidden]`."""
     layout, (padded, _) = x.layout, x.to_padded()
     parts, carried = list[Tensor](), None
-    for piece in padded.split(_AT_ONCE, dim=1):
+    long = isinstance(layout.longest, int) and layout.longest > _AT_ONCE
+    for piece in padded.split(_AT_ONCE, dim=1) if long else [padded]:
         part, carried = lstm(piece, carried)
         parts.append(part)
     states = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)

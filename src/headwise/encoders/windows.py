@@ -9,13 +9,13 @@ What an encoder keeps of a text as a whole is averaged over its windows, by the 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from headwise.config import check_range
+from headwise.data.windows import Window, cut_windows
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
@@ -84,37 +84,6 @@ def _grows(prior: Any) -> bool:
     bands = [prior.band(torch.tensor([length])) for length in (_LONG, 2 * _LONG)]
     seen = [(band.left + band.right).max() for band in bands]
     return bool(seen[1] > seen[0])
-
-
-class Window(NamedTuple):
-    """The words `start` to `stop` of a text, read for the states of those from `first` to `last`."""
-
-    start: int
-    stop: int
-    first: int
-    last: int
-
-
-def cut_windows(length: int, words: int, overlap: int) -> list[Window]:
-    """The windows of a text: as few as there can be, of the same size, evenly spread.
-
-    Args:
-        length: Words of the text.
-        words: Most words in a window, at least 1.
-        overlap: Words that neighbours share at least, less than `words`.
-    """
-    if length <= words:
-        return [Window(0, length, 0, length)]
-    count = -(-(length - overlap) // (words - overlap))
-    size = -(-(length + (count - 1) * overlap) // count)
-    starts = [(length - size) * number // (count - 1) for number in range(count)]
-    # The middle of what two neighbours share.
-    middles = [(one + size + other) // 2 for one, other in pairwise(starts)]
-    borders = [0, *middles, length]
-    return [
-        Window(start, start + size, first, last)
-        for start, (first, last) in zip(starts, pairwise(borders), strict=True)
-    ]
 
 
 def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Encoded:

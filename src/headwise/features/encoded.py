@@ -1,4 +1,4 @@
-"""What a model reads of texts: one record for each text, and batches of them."""
+"""Batches of what a model reads of texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,46 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from headwise.features.bases.pieces import Pieces
+from headwise.features.encoded_text import EncodedText
 from headwise.features.syntax import Heads, distances_within
 from headwise.ragged import Layout, Ragged
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedText:
-    """What a model reads of one text.
-
-    Attributes:
-        words: Numbers of its words in the vocabulary, `[words]`, int64.
-        spelling: What the embedding reads of the words beside their numbers (word pieces), if it does.
-        heads: The head of each word in the dependency tree, where the text is parsed; else None.
-        cut: How many words at the end of the text are left out.
-        text: As it was given; empty if only its words are known.
-    """
-
-    words: NDArray[np.int64]
-    spelling: Any = None
-    heads: Heads | None = None
-    cut: int = 0
-    text: str = ""
-
-    def __len__(self) -> int:
-        """Number of words."""
-        return len(self.words)
-
-    @property
-    def unknown(self) -> int:
-        """How many of its words the vocabulary does not know, nor a base, where there is one."""
-        pieces = getattr(self.spelling, "pieces", self.spelling)  # beside which a tagger keeps the words
-        return pieces.unknown if isinstance(pieces, Pieces) else int((self.words == 0).sum())
-
-    @property
-    def empty(self) -> bool:
-        """Whether it has no word."""
-        return len(self.words) == 0
 
 
 @dataclass(frozen=True)

@@ -1,61 +1,12 @@
-"""What a model reads of pairs of texts: one record for each pair, and batches of them."""
+"""Batches of what a model reads of pairs of texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from headwise.data.example import Example
-from headwise.data.pair import Pair
-from headwise.features.encoded import Batch, EncodedText, batch_of
-from headwise.features.words import TextFeatures
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedPair:
-    """What a model reads of two texts.
-
-    Attributes:
-        first: The first text.
-        second: The second text.
-        compared: How they compare by the vectors of a base, where that was found out beforehand, `[size]`.
-    """
-
-    first: EncodedText
-    second: EncodedText
-    compared: NDArray[np.float32] | None = None
-
-    def __len__(self) -> int:
-        """Number of words of both."""
-        return len(self.first) + len(self.second)
-
-    @property
-    def unknown(self) -> int:
-        """How many of their words the vocabulary does not know."""
-        return self.first.unknown + self.second.unknown
-
-    @property
-    def cut(self) -> int:
-        """How many of their words are left out."""
-        return self.first.cut + self.second.cut
-
-    @property
-    def empty(self) -> bool:
-        """Whether one of them has no word."""
-        return self.first.empty or self.second.empty
-
-
-def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedPair]:
-    """What the model reads of each pair.
-
-    Raises:
-        HeadsError: As `TextFeatures.encode`.
-    """
-    firsts = features.encode([Example(pair.first, None, pair.line, pair.first_heads) for pair in pairs])
-    seconds = features.encode([Example(pair.second, None, pair.line, pair.second_heads) for pair in pairs])
-    return [EncodedPair(first, second) for first, second in zip(firsts, seconds, strict=True)]
+from headwise.features.encoded import Batch, batch_of
+from headwise.features.encoded_pair import EncodedPair, comparisons
 
 
 def batch_of_pairs(pairs: Sequence[EncodedPair], device: torch.device | str = "cpu") -> Batch:
@@ -63,9 +14,3 @@ def batch_of_pairs(pairs: Sequence[EncodedPair], device: torch.device | str = "c
     batch = batch_of([*(pair.first for pair in pairs), *(pair.second for pair in pairs)], device)
     compared = comparisons(pairs)
     return batch if compared is None else replace(batch, compared=torch.from_numpy(compared).to(device))
-
-
-def comparisons(pairs: Sequence[EncodedPair]) -> NDArray[np.float32] | None:
-    """How pairs compare, `[pairs, size]`, if that was found out of all of them beforehand."""
-    found = [pair.compared for pair in pairs if pair.compared is not None]
-    return np.stack(found) if found and len(found) == len(pairs) else None

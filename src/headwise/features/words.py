@@ -9,7 +9,7 @@ import numpy as np
 from headwise.data.chunks import several
 from headwise.data.example import Example, as_example
 from headwise.errors import HeadwiseError
-from headwise.features.encoded import EncodedText
+from headwise.features.encoded_text import EncodedText
 from headwise.features.syntax import Heads, HeadsError, TreeUse, checked_heads
 from headwise.features.tokenize import get_tokenizer
 from headwise.features.vocabulary import Vocabulary

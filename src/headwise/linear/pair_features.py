@@ -27,6 +27,9 @@ NUMBERS = OVERLAPS + 6
 """Numbers of a pair: `overlap` and those of `matched`."""
 MOST_MATCHED = 1_000
 """Words of a text that are matched with those of another: of longer texts those that count most."""
+_ROUNDING = np.float32(1e-5)
+"""What is no longer than that of a vector is what rounding leaves of texts with the same words: it has no
+direction, which would differ from one machine to the next."""
 
 
 def compared_size(size: int) -> int:
@@ -138,7 +141,8 @@ def _lengths(rows: Floats) -> Floats:
 
 @kernel()
 def _to_length_one(vector: Floats) -> None:
-    vector /= max(np.sqrt((vector * vector).sum()), np.float32(1e-6))
+    length = np.sqrt((vector * vector).sum())
+    vector /= length if length > _ROUNDING else np.float32(np.inf)
 
 
 PairSide = tuple[NDArray[np.int64], Floats]

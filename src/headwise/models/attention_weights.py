@@ -12,12 +12,13 @@ from torch import Tensor
 from headwise.data.example import Example, as_example
 from headwise.data.pair import Pair
 from headwise.data.sentence import Tagged
+from headwise.data.windows import Window, cut_windows
 from headwise.encoders.weights import Look, Node, record
-from headwise.encoders.windows import Window, cut_windows
 from headwise.errors import ConfigError
+from headwise.models.answers.pairs import as_pair
 from headwise.models.any_model import AnyModel
 from headwise.models.language_model import NOTHING, LanguageModel
-from headwise.models.pair_model import PairReader, as_pair
+from headwise.models.pair_model import PairReader
 from headwise.models.tag_model import TagModel
 from headwise.models.text_model import TextModel
 from headwise.ragged import Ragged

@@ -15,11 +15,11 @@ from headwise.data.batches import cut_batches
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
+from headwise.models.answers.outputs import output_names
 from headwise.models.any_model import AnyModel
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
 from headwise.models.one_label import check_classes
-from headwise.models.text_model import output_names
 from headwise.ragged import Ragged
 
 Instances = NDArray[np.float32]

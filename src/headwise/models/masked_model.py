@@ -11,7 +11,8 @@ from torch.nn.functional import linear
 from headwise.data.example import Example
 from headwise.encoders.base import output_width
 from headwise.features.embedding import WordEmbedding
-from headwise.features.encoded import Batch, EncodedText
+from headwise.features.encoded import Batch
+from headwise.features.encoded_text import EncodedText
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.language import symbol_losses
 from headwise.layers.masked import WordGuess

@@ -18,16 +18,18 @@ from headwise.data.sentence import Tagged
 from headwise.encoders.base import Encoded, output_width
 from headwise.errors import ConfigError
 from headwise.features.alphabet import Alphabet, AlphabetError
-from headwise.features.encoded import Batch, EncodedText
+from headwise.features.encoded import Batch
+from headwise.features.encoded_text import EncodedText
 from headwise.features.tagged_words import SpelledWords, read_words, speller, words_of
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.crf import CRF
 from headwise.layers.tag import Tagger
 from headwise.linear.tag_expert import TagExpert
+from headwise.models.answers.outputs import OutputsError, output_names
 from headwise.models.expert_reader import with_expert
 from headwise.models.finite import finite
 from headwise.models.model_config import ModelConfig
-from headwise.models.text_model import OutputsError, TextModel, output_names
+from headwise.models.text_model import TextModel
 from headwise.ragged import Ragged
 from headwise.scores.schemes import Scheme, Span, alike, convert, read_spans, scheme_name, write_tags
 

@@ -22,7 +22,8 @@ from headwise.errors import ConfigError
 from headwise.features.bases import find_base, load_base
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.embedding import WordEmbedding
-from headwise.features.encoded import Batch, EncodedText, batch_of
+from headwise.features.encoded import Batch, batch_of
+from headwise.features.encoded_text import EncodedText
 from headwise.features.parse_cache import new_parser
 from headwise.features.pretrained import PretrainedEmbedding
 from headwise.features.vocabulary import Vocabulary
@@ -58,26 +59,6 @@ def new_probe(size: int, head: Classifier, outputs: int) -> nn.Linear:
     for parameter in (*head.layers[-1].parameters(), *probe.parameters()):
         nn.init.zeros_(parameter)
     return probe
-
-
-class OutputsError(ConfigError):
-    """What a saved model says of its outputs makes no sense."""
-
-
-def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
-    """The names of the outputs of a saved model, `labels`.
-
-    Raises:
-        OutputsError: They are not different texts, or fewer than `least`.
-    """
-    names = outputs.get("labels")
-    if not isinstance(names, list):
-        raise OutputsError("'labels' is missing or of the wrong type")
-    if not all(isinstance(name, str) for name in names):
-        raise OutputsError("every label must be a text")
-    if len(names) < least or len(set(names)) < len(names):
-        raise OutputsError(f"{least} or more labels are expected, all different")
-    return names
 
 
 class TextModel(AnyModel):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from headwise.data.rows import Row
-from headwise.layers.regress import Scale
 from headwise.predictions.file import RecordLayout
 from headwise.predictions.predictor import Predictor
+from headwise.scores.scale import Scale
 
 
 @dataclass(frozen=True)

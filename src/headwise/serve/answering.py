@@ -21,8 +21,8 @@ from headwise.report.explanation import Explanation
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY
+from headwise.verbs.model_source import predictor_for
 from headwise.verbs.models import open_model, rows_for
-from headwise.verbs.predict import predictor_for
 
 REQUEST = "the request"
 """What stands in messages where a file's name would."""

@@ -1,7 +1,28 @@
-"""The model folder: safetensors and JSON, never pickle; loading it runs nothing that it holds."""
+"""The model folder: safetensors and JSON, never pickle; loading it runs nothing that it holds.
 
-from headwise.store.errors import StoreError
-from headwise.store.load import load_model, read_info
-from headwise.store.save import save_model
+The names below are imported when they are first used: what reads the folders of exported models (`folder`,
+`files`) goes without torch.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwise.store.errors import StoreError
+    from headwise.store.load import load_model, read_info
+    from headwise.store.save import save_model
+
+_HOMES = {
+    "StoreError": "headwise.store.errors",
+    "load_model": "headwise.store.load",
+    "read_info": "headwise.store.load",
+    "save_model": "headwise.store.save",
+}
 
 __all__ = ["StoreError", "load_model", "read_info", "save_model"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

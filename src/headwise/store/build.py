@@ -8,9 +8,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.models.answers.outputs import OutputsError
 from headwise.models.limits import check_limits
 from headwise.models.model_config import ModelConfig
-from headwise.models.text_model import OutputsError
 from headwise.store.errors import StoreError
 from headwise.tasks import find_task
 

@@ -31,6 +31,7 @@ from headwise.store.card import model_card
 from headwise.store.environment import describe_environment
 from headwise.store.errors import StoreError
 from headwise.store.files import parse_json, read_limited, to_json
+from headwise.store.folder import is_ours
 from headwise.store.layout import (
     BASE,
     CALIBRATION,
@@ -51,7 +52,7 @@ from headwise.store.layout import (
     VOCABULARY,
     WEIGHTS,
 )
-from headwise.store.load import is_ours, load_model
+from headwise.store.load import load_model
 from headwise.store.weights import DTYPES, stored_dtype
 from headwise.tasks import find_task
 

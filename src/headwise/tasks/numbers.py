@@ -12,7 +12,6 @@ from headwise.data.numbers import MOST_CLASSES, look_like_scores, number_of
 from headwise.data.parts import Parts
 from headwise.data.shares import held_weights_of, weights_of
 from headwise.features.vocabulary import Vocabulary
-from headwise.layers.regress import Scale
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.numbers import NumberPredictor
 from headwise.report.explanation import Explanation, explain_numbers
@@ -21,6 +20,7 @@ from headwise.report.remarks import Remark, on_numbers
 from headwise.report.rival import Rival
 from headwise.report.sheet import Ahead, Line, Sheet, lookup, reading_lines, section
 from headwise.scores.numbers import compare_errors, rival_scores, score_numbers
+from headwise.scores.scale import Scale
 from headwise.tasks.labels import each_alone, expert_told
 from headwise.tasks.task import Task, check_labelled, where
 from headwise.train.crossing import Crossed

@@ -26,7 +26,7 @@ from headwise.data.read import read_rows
 from headwise.data.shares import Shares
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.pretrain.config import TeacherConfig
-from headwise.store.load import is_ours
+from headwise.store.folder import is_ours
 from headwise.teachers.answers import AnswersTeacher
 from headwise.teachers.config import TeachConfig
 from headwise.teachers.encoder import EncoderTeacher

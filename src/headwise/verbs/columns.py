@@ -87,7 +87,7 @@ def as_trained(
     """
     known = {
         option: name
-        for option, name in _known(info).items()
+        for option, name in columns_known(info).items()
         if given.get(option) is None
         and (answers or option not in _ANSWERS)
         and not any(given.get(other) for other in _INSTEAD.get(option, ()))
@@ -114,10 +114,10 @@ def as_trained(
 
 def label_column(info: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """The column of the labels that a model was trained on, if it is among these."""
-    return _same(_known(info).get("label_column"), names)
+    return _same(columns_known(info).get("label_column"), names)
 
 
-def _known(info: Mapping[str, Any]) -> dict[str, str]:
+def columns_known(info: Mapping[str, Any]) -> dict[str, str]:
     """The columns that a model was trained on, as far as a name or the user says which they are."""
     training = info.get("training") or {}
     recipe = training.get("recipe")

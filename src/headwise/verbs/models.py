@@ -10,13 +10,13 @@ from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task, options_for
 from headwise.data.labels import label_names
-from headwise.data.parses import ParseReader, parsed, parsed_rows
+from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import choose_base
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
-from headwise.features.parse_files import iterate_parses, read_parses
+from headwise.features.parse_files import read_parses
 from headwise.features.phrase_parses import read_phrase_parses
 from headwise.features.tokenize import get_tokenizer
 from headwise.models.text_model import TextModel
@@ -28,6 +28,7 @@ from headwise.tasks.task import Task
 from headwise.train.former import Former
 from headwise.verbs.columns import as_trained
 from headwise.verbs.listener import Listener
+from headwise.verbs.rows import of_parses, rows_as_trained
 
 _UNLABELLED = ("HW130", "HW131", "HW285")  # what is said where no answers are found
 
@@ -79,14 +80,12 @@ def rows_for(
 ) -> Rows[Any]:
     """The records of a file as a model reads them, with their parses; `info` is what its folder says of it,
     for the rest see `read_answers`."""
-    kind = task.kind_for(model.config)
-    path = file_name(file)
-    given, told = as_trained(kind, info, path, reading or {}, answers=False)
-    rows = task.rows(model, path, lambda: options_for(task.name, given), given)
-    listener.notes((*rows.notes, *told, *_of_parses(model, heads)))
-    if heads is None:
-        return rows
-    return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))
+
+    def read(path: str, given: Mapping[str, Any]) -> Rows[Any]:
+        return task.rows(model, path, lambda: options_for(task.name, given), given)
+
+    kind, trees = task.kind_for(model.config), _goes_by_trees(model)
+    return rows_as_trained(kind, info, file, reading or {}, read, listener, heads, trees=trees)
 
 
 def read_answers(
@@ -128,16 +127,13 @@ def read_answers(
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     data, spelt = kind.answer.spelt(getattr(model, "labels", ()), data)
-    listener.notes((*data.notes, *told, *spelt, *_of_parses(model, heads)))
+    listener.notes((*data.notes, *told, *spelt, *of_parses(heads, trees=_goes_by_trees(model))))
     task.check_answers(model, data, str(folder))
     return data
 
 
-def _of_parses(model: Any, heads: Path | str | None) -> list[str]:
-    """What there is to say of parses that a model is given."""
-    if heads is None or getattr(getattr(model, "features", None), "trees", "none") != "none":
-        return []
-    return [f"--heads {heads}: not used, as no head of the model goes by the dependency tree"]
+def _goes_by_trees(model: Any) -> bool:
+    return getattr(getattr(model, "features", None), "trees", "none") != "none"
 
 
 def read_labelled(

@@ -4,14 +4,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from headwise.attention import compiled
 from headwise.data.files import file_name
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.predictions.file import (
@@ -24,11 +23,9 @@ from headwise.predictions.file import (
 )
 from headwise.predictions.predictor import Predictor, Said
 from headwise.predictions.resume import Kept, cut_chunks, keep
-from headwise.store import read_info
 from headwise.store.lock import locked_file
-from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import open_model, rows_for
+from headwise.verbs.sources import open_source
 from headwise.verbs.workers import Chunk, said_by_workers
 
 
@@ -53,7 +50,7 @@ def predict_file(
     """Write what a model says of every record of a file, in the same order; memory does not grow with it.
 
     Args:
-        folder: The model's folder.
+        folder: The model's folder, or what `headwise export` made of it.
         file: The file; "-" is standard input.
         output: File for the predictions; standard output by default.
         form: Format of the predictions, if not that of the output's suffix.
@@ -87,17 +84,14 @@ def predict_file(
         check_output_file(output, file, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
-    model, info = open_model(folder, device, pipeline), read_info(Path(folder))
-    if workers > 1 and model.device.type != "cpu":
+    source = open_source(folder, device, pipeline)
+    if workers > 1 and not source.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
-    task = find_task(model.config.task)
-    predictor = predictor_for(model, info, batch_tokens, reading, unsure)
-    opening = partial(_open_predictor, folder, pipeline, batch_tokens, reading, unsure)
-    kind = task.kind_for(model.config)
-    if heads is not None and not kind.sides:
-        raise kind.refuse_parses()
+    predictor = source.predictor(batch_tokens, reading, unsure)
+    if heads is not None and not source.kind.sides:
+        raise source.kind.refuse_parses()
     form = choose_form(output, form, predictor.forms, predictor.form)
-    chunks = cut_chunks(iter(rows_for(task, model, info, file, reading, listener, heads)))
+    chunks = cut_chunks(iter(source.rows(file, reading, listener, heads)))
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas)
     start = Kept(0, 0, chain([first], chunks))
@@ -108,8 +102,9 @@ def predict_file(
                 os.truncate(output, start.size)
             listener.note(f"{output}: the first {start.rows:,} records are kept")
         # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
-        with compiled.waiting() if output is not None else nullcontext():
-            predicted = _predicted(start.chunks, predictor, workers, opening)
+        with source.computing()() if output is not None else nullcontext():
+            opening = partial(source.opening, batch_tokens, reading, unsure, workers)
+            predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
             seconds = _write(start, predicted, layout, predictor, output, file, listener)
     for remark in predictor.summary(seconds):
         listener.remark(remark)
@@ -118,43 +113,18 @@ def predict_file(
     return predictor.items
 
 
-def predictor_for(
-    model: Any, info: Mapping[str, Any], batch_tokens: int, reading: Mapping[str, Any], unsure: str | None
-) -> Predictor:
-    """A model at work; `info` is what its folder says of it, for the rest see `predict_file`.
-
-    Raises:
-        ConfigError: Such models give no predictions, or cannot be unsure as asked.
-    """
-    task = find_task(model.config.task)
-    if task.predictor is None:
-        raise task.refuse_prediction()
-    predictor = task.predictor(model, task.kind_for(model.config).nouns, batch_tokens, reading)
-    if unsure is not None:
-        predictor.least = task.least_sure(unsure, info["metrics"])
-    return predictor
-
-
-def _open_predictor(
-    folder: Path | str,
-    pipeline: str | None,
-    batch_tokens: int,
-    reading: Mapping[str, Any],
-    unsure: str | None,
-) -> Predictor:
-    """A model at work on the processor, in a process of its own."""
-    model, info = open_model(folder, "cpu", pipeline), read_info(Path(folder))
-    return predictor_for(model, info, batch_tokens, reading, unsure)
-
-
 def _predicted(
-    chunks: Iterator[Chunk], predictor: Predictor, workers: int, opening: Callable[[], Predictor]
+    chunks: Iterator[Chunk],
+    predictor: Predictor,
+    workers: int,
+    opening: Callable[[], Callable[[], Predictor]],
+    computing: Callable[[], AbstractContextManager[Any]],
 ) -> Generator[tuple[Chunk, Said], None, None]:
     """What is said of chunks, in their order; of a single one, by this process."""
     first = list(islice(chunks, 2 if workers > 1 else 0))
     chunks = chain(first, chunks)
     if len(first) == 2:
-        yield from said_by_workers(chunks, workers, opening)
+        yield from said_by_workers(chunks, workers, opening(), computing)
     for chunk in chunks:
         yield chunk, predictor.say([row.item for row in chunk])
 

@@ -26,8 +26,8 @@ from headwise.features.vectors import WordVectors
 from headwise.models.model_config import encoder_name
 from headwise.recipe import Sections, build_recipe, choose_settings
 from headwise.store import read_info
+from headwise.store.folder import is_ours
 from headwise.store.layout import MANIFEST, RUN
-from headwise.store.load import is_ours
 from headwise.store.lock import locked
 from headwise.store.save import check_target, save_model
 from headwise.tasks import find_task

@@ -7,14 +7,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-import torch
-
-from headwise.attention import compiled
 from headwise.data.rows import Row
 from headwise.errors import HeadwiseError
 from headwise.memory import keep_freed_memory
@@ -25,30 +22,33 @@ Chunk = list[Row[Any]]
 _AHEAD = 2  # chunks for each worker that are read before the first of them is predicted
 
 _opening: Callable[[], Predictor]
+_computing: Callable[[], AbstractContextManager[Any]]
 _predictor: Predictor | None = None
 
 
 def said_by_workers(
-    chunks: Iterator[Chunk], workers: int, opening: Callable[[], Predictor]
+    chunks: Iterator[Chunk],
+    workers: int,
+    opening: Callable[[], Predictor],
+    computing: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Generator[tuple[Chunk, Said], None, None]:
     """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
 
     What is said of a chunk does not depend on how many processes there are, but for last digits where each
-    then has fewer threads: they share those that PyTorch has here. They end with this process, however it
-    ends.
+    then has fewer threads: they share those that are here. They end with this process, however it ends.
 
     Args:
         chunks: Read as they are needed.
         workers: How many processes.
         opening: Opens the model in a process of its own; must be picklable.
+        computing: Surrounds what they compute, so that it does not depend on who does; likewise.
 
     Raises:
         OutputError: HW607, a process has ended before its time.
         HeadwiseError: What they raise.
     """
     lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
-    threads = max(1, torch.get_num_threads() // workers)
-    pool = ProcessPoolExecutor(workers, context, _begin, (opening, threads, lifeline))
+    pool = ProcessPoolExecutor(workers, context, _begin, (opening, computing, lifeline))
     try:
         waiting: deque[tuple[Chunk, Any]] = deque()
         for chunk in chunks:
@@ -88,13 +88,16 @@ def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, Said]:
     return chunk, said.result()
 
 
-def _begin(opening: Callable[[], Predictor], threads: int, lifeline: Connection) -> None:
+def _begin(
+    opening: Callable[[], Predictor],
+    computing: Callable[[], AbstractContextManager[Any]],
+    lifeline: Connection,
+) -> None:
     """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
-    global _opening
-    _opening = opening
+    global _opening, _computing
+    _opening, _computing = opening, computing
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-    torch.set_num_threads(threads)
     keep_freed_memory()
 
 
@@ -111,7 +114,7 @@ def _say(items: Sequence[Any]) -> Said:
         _predictor = _opening()
     # All compute with the same kernels, or what is said would depend on who says it.
     try:
-        with compiled.waiting():
+        with _computing():
             return _predictor.say(items)
     except HeadwiseError as error:  # not every class of them survives being sent
         raise HeadwiseError(error.args[0], code=error.code) from None

@@ -10,8 +10,8 @@ import pytest
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY
+from headwise.verbs.model_source import predictor_for
 from headwise.verbs.models import open_model, rows_for
-from headwise.verbs.predict import predictor_for
 
 DRIFT: dict[str, dict[str, str]] = {}
 NOTHING = ("language-model", "masked-words")  # which predict nothing

@@ -128,14 +128,17 @@ class Base:
         """The vectors of words as written, `[words, size]`, and their weights, `[words]`."""
         pieces = [self.piece(word) for word in words]
         weights = np.array([piece.weight for piece in pieces], dtype=np.float32)
-        lengths = np.array([len(piece.rows) for piece in pieces], dtype=np.int64)
-        if not len(pieces):
-            return np.zeros((0, self.size), dtype=np.float32), weights
-        rows = np.fromiter((row for piece in pieces for row in piece.rows), np.int64, int(lengths.sum()))
-        found = self._rows(rows)
-        starts = np.cumsum(lengths) - lengths
-        means = np.add.reduceat(found, starts, axis=0) / lengths[:, None]
-        return means.astype(np.float32), weights
+        ends = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
+        rows = np.fromiter((row for piece in pieces for row in piece.rows), np.int64, int(ends[-1]))
+        return self.means(rows, ends), weights
+
+    def means(self, rows: NDArray, ends: NDArray) -> Floats:
+        """The means of vectors, `[words, size]`: of those with the numbers `rows`, from each of the `ends`
+        to the next, `[words + 1]`, of which no two are the same."""
+        if len(ends) < 2:
+            return np.zeros((0, self.size), dtype=np.float32)
+        sums = np.add.reduceat(self._rows(rows), ends[:-1], axis=0)
+        return (sums / np.diff(ends)[:, None]).astype(np.float32)
 
     def _rows(self, numbers: NDArray[np.int64]) -> Floats:
         own = numbers < len(self.words)

@@ -102,17 +102,17 @@ class BaseEmbedding(nn.Module):
         vectors, weights = vectors.to(dtype), weights.to(dtype)
         numbers = None if self.training else _numbers_of(ids.values, places, len(vectors))
         if numbers is not None:  # what is the same word is computed once
-            vectors = self._corrected(vectors, numbers)
+            vectors = self.corrected(vectors, numbers)
             sums = _weighted_sums(vectors, places, ids.offsets, weights[places])
-            return ids.with_values(self._read(vectors).index_select(0, places)), normalize(sums, dim=-1)
-        vectors, weights = self._corrected(vectors.index_select(0, places), ids.values), weights[places]
+            return ids.with_values(self.read(vectors).index_select(0, places)), normalize(sums, dim=-1)
+        vectors, weights = self.corrected(vectors.index_select(0, places), ids.values), weights[places]
         if self.training and self.config.word_dropout > 0:
             kept = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * kept
         means = normalize(ids.with_values(vectors * weights[:, None]).sum(), dim=-1)
-        return ids.with_values(self._read(vectors)), means
+        return ids.with_values(self.read(vectors)), means
 
-    def _read(self, vectors: Tensor) -> Tensor:
+    def read(self, vectors: Tensor) -> Tensor:
         """Vectors of words as the encoder takes them."""
         read = self.dropout(self.norm(vectors))
         return read if self.project is None else self.project(read)
@@ -126,7 +126,7 @@ class BaseEmbedding(nn.Module):
             trained: With what training has added to the base; `texts` is without.
         """
         vectors, weights, places = self._words(pieces, ids.layout)
-        vectors = self._corrected(vectors[places], ids.values) if trained else vectors[places]
+        vectors = self.corrected(vectors[places], ids.values) if trained else vectors[places]
         own = ids.with_values(vectors * weights[places, None])
         lengths = own.sum().norm(dim=-1).clamp_min(1e-12)
         return own.values / lengths[ids.layout.text_of, None]
@@ -165,7 +165,7 @@ class BaseEmbedding(nn.Module):
         table = self.values.index_select(0, rows).float() * self.scales[rows, None].float()
         return _weighted_sums(table, *bags)
 
-    def _corrected(self, vectors: Tensor, numbers: Tensor) -> Tensor:
+    def corrected(self, vectors: Tensor, numbers: Tensor) -> Tensor:
         """Vectors of words with the corrections for their numbers in the vocabulary."""
         if self.vectors is None:
             return vectors

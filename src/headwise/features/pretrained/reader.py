@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headwise.encoders.windows import Window
+from headwise.data.windows import Window
 from headwise.features.pretrained.pieces import Pieces
 from headwise.features.pretrained.windows import groups, windows
 from headwise.ragged import Ragged

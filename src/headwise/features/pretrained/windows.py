@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.encoders.windows import Window
+from headwise.data.windows import Window
 
 _CELLS = 16_384  # most pieces, padding included, that are read in one call
 

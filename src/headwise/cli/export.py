@@ -1,0 +1,37 @@
+"""`headwise export`: a model that predicts on machines without torch."""
+
+from pathlib import Path
+
+from headwise.cli.arguments import Switch
+from headwise.cli.console import note
+
+
+def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
+    """Make a folder of a model that predicts without torch.
+
+    The network becomes two ONNX files, which onnxruntime computes; words, the linear expert, calibration
+    and thresholds are what they were. What was written is compared with the model before it is put in
+    place. headwise predict takes the folder as it takes the model's.
+
+    Args:
+        model: Folder of the model.
+        output: Folder for what is exported; made if need be.
+        overwrite: Replace a model that was exported there before.
+
+    Raises:
+        HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
+    """
+    from headwise.verbs.export import export_model  # with it comes torch
+
+    done = export_model(model, output, overwrite=overwrite)
+    found = done.compared
+    note(
+        f"compared on {found.texts} texts of 0 to {found.longest:,} words: the outputs differ by "
+        f"{found.difference:.1g} at most"
+    )
+    print(
+        f"Exported: {output} ({sum(done.sizes.values()) / 1e6:.1f} MB). On a machine without torch:\n"
+        f"  pip install -r {output / 'requirements.txt'}; pip install --no-deps headwise\n"
+        f"  headwise predict {output} NEW_TEXTS --output predictions.csv"
+    )
+    return 0

@@ -1,0 +1,34 @@
+"""ExportError: what keeps a model from being exported, or an exported one from being used."""
+
+import importlib
+from typing import Any
+
+from headwise.errors import HeadwiseError
+
+
+class ExportError(HeadwiseError):
+    """A model cannot be exported, or an exported one cannot be used as asked.
+
+    Codes: HW951 a library is not installed, HW952 the model has what cannot be exported, HW953 the exported
+    model does not say what the model says, HW954 the folder has files of something else, HW955 a text is
+    longer than an exported model reads, HW956 the network's file cannot be run, HW957 a command that needs
+    torch, where it is not installed.
+    """
+
+    code = "HW950"
+
+
+def library(name: str, what: str) -> Any:
+    """A library of the extra `onnx`.
+
+    Raises:
+        ExportError: HW951, it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ExportError(
+            f"{what} needs {name}, which is not installed; pip install 'headwise[onnx]' (a machine that "
+            "only predicts with exported models: pip install onnxruntime)",
+            code="HW951",
+        ) from None

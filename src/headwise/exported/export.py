@@ -1,0 +1,266 @@
+"""Exporting a model: its network as ONNX files, everything else as it is."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from headwise import __version__
+from headwise.attention import SelfAttention
+from headwise.encoders.base import output_width
+from headwise.exported.compare import Compared, compare
+from headwise.exported.errors import ExportError, library
+from headwise.exported.graph import LIBRARIES, example, onnx_of
+from headwise.exported.load import load_exported
+from headwise.exported.network import EncoderGraph, PairGraph, TextGraph
+from headwise.exported.refuse import refuse
+from headwise.exported.runner import MOST_WORDS
+from headwise.exported.settings import BaseSizes, NetworkSizes, Settings, WindowSizes
+from headwise.exported.tables import BASE as BASE_TABLES
+from headwise.exported.tables import EXPERT, WORDS, packed
+from headwise.features.bases.embedding import BaseEmbedding
+from headwise.linear.pair_features import compared_size
+from headwise.models.pair_model import PairReader
+from headwise.store.files import to_json
+from headwise.store.folder import is_ours
+from headwise.store.layout import (
+    BASE,
+    CALIBRATION,
+    CARD,
+    CONFIG,
+    ENCODER,
+    EXPORTED,
+    LABELS,
+    LIMITS,
+    MANIFEST,
+    METRICS,
+    READOUT,
+    REQUIREMENTS,
+    STAGING,
+    TABLES,
+    TRAINING,
+    VOCABULARY,
+)
+
+_NEEDED = ("numpy", "scipy", "safetensors", "regex", "numba", "onnxruntime")
+_COMMANDS = ("cyclopts", "docstring-parser", "rich")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported.
+
+    Attributes:
+        folder: Where it is.
+        compared: How well it agrees with the model.
+        sizes: Bytes of the files, by their names.
+    """
+
+    folder: Path
+    compared: Compared
+    sizes: Mapping[str, int]
+
+
+def write_exported(
+    model: Any,
+    folder: Path | str,
+    *,
+    title: str = "model of this kind",
+    columns: Mapping[str, str] | None = None,
+    sureness: Any = None,
+    overwrite: bool = False,
+) -> Exported:
+    """Export a model, and compare what was written with it.
+
+    Args:
+        model: From `load_model`, in eval mode.
+        folder: Made if need be.
+        title: What models of its task are called.
+        columns: The columns that it was trained on, by the options that name them.
+        sureness: What its metrics say of how sure it has to be.
+        overwrite: Replace a model that was exported there before.
+
+    Raises:
+        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 what was
+            written says something else than the model, HW954 the folder has other files in it.
+        OSError: It cannot be written.
+    """
+    folder = Path(folder)
+    refuse(model, title)
+    for name in (*LIBRARIES, "onnxruntime"):
+        library(name, "headwise export")
+    check_export_folder(folder, overwrite=overwrite)
+    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
+    staging = folder / STAGING
+    _clear(staging)
+    staging.mkdir(parents=True)
+    try:
+        for name, content in files.items():
+            (staging / name).write_bytes(content)
+        (staging / MANIFEST).write_bytes(to_json(_manifest(files)))
+        compared = compare(model, load_exported(staging))
+        (folder / MANIFEST).unlink(missing_ok=True)
+        for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
+            os.replace(staging / name, folder / name)
+        for name in {BASE} - files.keys():  # of the model that was here before
+            (folder / name).unlink(missing_ok=True)
+    finally:
+        _clear(staging)
+    return Exported(folder, compared, {name: len(content) for name, content in files.items()})
+
+
+def check_export_folder(folder: Path, *, overwrite: bool) -> None:
+    """Check that a model may be exported to a folder.
+
+    Raises:
+        ExportError: HW954, it has files of something else, or an exported model that is not to be replaced.
+    """
+    if not folder.exists():
+        return
+    others = sorted(set(os.listdir(folder)) - {STAGING}) if folder.is_dir() else [folder.name]
+    if not others:
+        return
+    if not folder.is_dir() or not is_ours(folder, EXPORTED):
+        raise ExportError(
+            f"{folder}: there are files of something else ({', '.join(map(repr, others[:5]))}); choose "
+            "another folder or an empty one",
+            code="HW954",
+        )
+    if not overwrite:
+        raise ExportError(f"{folder} holds an exported model; add --overwrite to replace it", code="HW954")
+
+
+def _network(model: Any) -> dict[str, bytes]:
+    """The graphs, and the settings that say what they read."""
+    width = output_width(model.config.encoder)
+    words, overlap = model.window
+    encoder = EncoderGraph(model, words or MOST_WORDS)
+    inputs = {name: example(name, _features(model, name)) for name in encoder.inputs}
+    with torch.no_grad():
+        found = encoder.encoded(**inputs)
+    summary, node = found.summary is not None, found.summary_is_node
+    graph = PairGraph if isinstance(model, PairReader) else TextGraph
+    readout = graph(model, summary=summary, node=node)
+    read = {name: example(name, _features(model, name)) for name in readout.inputs}
+    settings = Settings(
+        model.config.task,
+        model.config.words.tokenizer,
+        WindowSizes(words, overlap, model.config.windows.long),
+        _base_sizes(model),
+        NetworkSizes(
+            _features(model, "vectors"),
+            summary,
+            width,
+            any(isinstance(layer, SelfAttention) for layer in model.encoder.modules()),
+            getattr(model, "interaction", None) is not None,
+        ),
+        model.config.expert,
+    )
+    given = ("states", "summaries") if summary else ("states",)
+    about = {"format": EXPORTED.format, "headwise": __version__, "model": settings.to_json()}
+    return {
+        CONFIG: to_json(about),
+        ENCODER: onnx_of(encoder, inputs, given),
+        READOUT: onnx_of(readout, read, ("outputs",)),
+    }
+
+
+def _features(model: Any, name: str) -> int:
+    """Features of an input of the graphs."""
+    size = _base_sizes(model).size
+    if name == "compared":
+        return compared_size(size)
+    if name == "vectors":
+        return size or model.config.words.vector_size
+    return output_width(model.config.encoder)
+
+
+def _base_sizes(model: Any) -> BaseSizes:
+    if not isinstance(model.embedding, BaseEmbedding):
+        return BaseSizes()
+    config = model.embedding.config
+    return BaseSizes(config.size, config.subwords, config.train)
+
+
+def _beside(model: Any) -> dict[str, bytes]:
+    """What is no network."""
+    factors = {
+        name: value
+        for name in (*model.FACTORS, *model.LABEL_FACTORS)
+        if (value := getattr(model, name)) is not None
+    }
+    files = {
+        VOCABULARY: to_json(model.features.vocabulary.to_json(), indent=None),
+        LABELS: to_json(model.outputs_json()),
+        CALIBRATION: to_json(factors),
+    }
+    tables: dict[str, NDArray] = {}
+    layer = model.embedding
+    if isinstance(layer, BaseEmbedding):
+        files[BASE] = to_json(layer.to_files()[BASE], indent=None)
+        known = {"values": layer.values, "scales": layer.scales, "weights": layer.weights}
+        if layer.vectors is not None:
+            known["vectors"] = layer.vectors.weight
+        tables |= {BASE_TABLES + name: _array(own) for name, own in known.items()}
+    else:
+        extra = [] if layer.extra is None else [layer.extra.weight]
+        tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
+    if model.expert is not None:
+        tables |= {EXPERT + name: _array(own) for name, own in model.expert.named_buffers()}
+    return {**files, TABLES: packed(tables)}
+
+
+def _array(tensor: torch.Tensor) -> NDArray:
+    return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
+
+
+def _told(columns: Mapping[str, str], sureness: Any) -> dict[str, bytes]:
+    """What is kept of data and scores, and what is for people."""
+    return {
+        TRAINING: to_json({"recipe": {"data": dict(columns)}}),
+        METRICS: to_json({"dev": {} if sureness is None else {"sureness": sureness}}),
+        REQUIREMENTS: _requirements().encode(),
+        CARD: _CARD.encode(),
+    }
+
+
+def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
+    entries = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+        for name, content in sorted(files.items())
+    }
+    return {"format": EXPORTED.format, "headwise": __version__, "files": entries}
+
+
+def _requirements() -> str:
+    return _NEEDS.format(version=__version__) + "".join(f"{name}\n" for name in (*_NEEDED, *_COMMANDS))
+
+
+_NEEDS = """# What predicts with this model, beside headwise itself without the libraries of training:
+# pip install -r requirements.txt && pip install --no-deps headwise=={version}
+"""
+
+_CARD = """# An exported headwise model
+
+It predicts without torch: `pip install -r requirements.txt`, headwise itself with `--no-deps`, and then
+
+    headwise predict THIS_FOLDER texts.csv --output predictions.csv
+
+or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. What it was trained on and how good it
+is says the model folder that it was exported from.
+"""
+
+
+def _clear(staging: Path) -> None:
+    """Remove what an export that was killed has left."""
+    if not staging.is_dir() or staging.is_symlink():
+        return
+    for path in staging.iterdir():
+        if path.name in LIMITS:
+            path.unlink()
+    staging.rmdir()

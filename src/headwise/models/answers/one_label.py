@@ -1,0 +1,63 @@
+"""One of the labels for each text or pair."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from headwise.data.chunks import in_chunks
+from headwise.models.answers.outputs import output_names
+from headwise.models.answers.weighed import WeighedLabels
+from headwise.scores.thresholds import decide
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model says of one text or pair.
+
+    Attributes:
+        label: The most probable label, or what the thresholds say.
+        probabilities: Of every label, in the order of the model's `labels`; they add up to 1.
+        unknown_words: Share of the words that the vocabulary does not know.
+    """
+
+    label: str
+    probabilities: tuple[float, ...]
+    unknown_words: float
+
+
+class OneLabelAnswers(WeighedLabels):
+    """What a model says that chooses one of its labels.
+
+    Attributes:
+        thresholds: Of the labels, see `headwise.scores.thresholds.decide`; None where the most probable
+            label is given.
+    """
+
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9}
+    thresholds: list[float] | None = None
+
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"labels": output_names(outputs)}
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities of logits, both `[texts, labels]`."""
+        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+
+    def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Prediction]:
+        """Predictions in the order of the texts or pairs, which may be a stream of any length.
+
+        They are taken `chunk` at a time, so memory does not grow with their number.
+        """
+        for part in in_chunks(items, chunk):
+            encoded = self.encoded(part)
+            for item, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
+                unknown = item.unknown / max(len(item), 1)
+                label = self.labels[int(decide(row, self.thresholds))]
+                yield Prediction(label, tuple(map(float, row)), unknown)

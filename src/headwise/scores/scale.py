@@ -1,0 +1,69 @@
+"""Scale: from targets to numbers of mean 0 and deviation 1, and back."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwise.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From targets to numbers of mean 0 and deviation 1, which a network learns more easily, and back.
+
+    Attributes:
+        mean: Of the training targets.
+        deviation: Their standard deviation, above 0.
+    """
+
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
+            raise ConfigError(
+                f"the targets' mean {self.mean!r} and deviation {self.deviation!r} must be finite numbers, "
+                "the deviation above 0"
+            )
+
+    @classmethod
+    def of(cls, targets: np.ndarray, weights: np.ndarray | None = None) -> "Scale":
+        """The scale of training targets, `[texts]`, that count as `weights` say; equal targets have the
+        deviation 1."""
+        if weights is not None:  # what counts nothing may be anything
+            targets, weights = targets[weights > 0], weights[weights > 0].astype(np.float64)
+        mean = np.average(targets, weights=weights)
+        deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
+        return cls(float(mean), float(deviation) or 1.0)
+
+    def written(self, number: float) -> str:
+        """A number with 6 significant digits of the deviation, which is what it differs from others by."""
+        places = min(15, 5 - math.floor(math.log10(self.deviation)))
+        return f"{round(number, places):.{max(places, 0)}f}"
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Scale":
+        """Undo `to_json`.
+
+        Raises:
+            ConfigError: The numbers are missing, or none that targets can have.
+        """
+        found = data.get("mean"), data.get("deviation")
+        for value in found:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError("mean and deviation of the targets are missing or of the wrong type")
+        return cls(float(data["mean"]), float(data["deviation"]))
+
+    def to_json(self) -> dict[str, float]:
+        return {"mean": self.mean, "deviation": self.deviation}
+
+    def standardize(self, targets: np.ndarray) -> np.ndarray:
+        """`[texts]`, float32."""
+        return ((targets - self.mean) / self.deviation).astype(np.float32)
+
+    def restore(self, outputs: np.ndarray) -> np.ndarray:
+        """`[texts]`, float64."""
+        return outputs.astype(np.float64) * self.deviation + self.mean

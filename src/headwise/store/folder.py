@@ -1,0 +1,234 @@
+"""A folder of which the files are checked against its manifest before they are believed; without torch."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from headwise import __version__
+from headwise.errors import HeadwiseError
+from headwise.store.errors import StoreError
+from headwise.store.files import parse_json, read_limited
+from headwise.store.layout import (
+    CALIBRATION,
+    CONFIG,
+    EXPORTED,
+    MANIFEST,
+    MODEL,
+    RUN,
+    STAGING,
+    VOCABULARY,
+    Form,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the manifest says of a file."""
+
+    sha256: str
+    size: int
+
+
+class Folder:
+    """A model folder of which the manifest has been read.
+
+    Args:
+        folder: Its path.
+        form: What kind of folder is expected.
+
+    Raises:
+        StoreError: HW501 it is no folder, HW502 one of something else, HW503 incomplete, HW508 of another
+            version.
+    """
+
+    def __init__(self, folder: PathLike[str] | str, form: Form = MODEL):
+        self.form = form
+        if not isinstance(folder, str | PathLike):
+            raise StoreError(
+                f"a {type(folder).__name__} is no folder; give the folder of a model (of one in memory "
+                "what estimator.save or headwise.save_model made)",
+                code="HW501",
+            )
+        self.path = path = Path(folder)
+        if not path.is_dir():
+            problem = "this is no folder" if path.exists() else "there is no such folder"
+            raise StoreError(f"{path}: {problem}; give the folder of a model", code="HW501")
+        if not (path / MANIFEST).is_symlink() and not (path / MANIFEST).exists():
+            raise _no_manifest(path, form)
+        manifest = parse_json(read_limited(path / MANIFEST), self.name(MANIFEST))
+        self._check_format(manifest, MANIFEST)
+        self._files = get(manifest, "files", dict, self.name(MANIFEST))
+
+    def name(self, file: str) -> str:
+        """What to call a file in messages."""
+        return str(self.path / file)
+
+    def entry(self, name: str) -> Entry:
+        """What the manifest says of a file."""
+        match self._files.get(name):
+            case {"sha256": str(sha256), "size": int(size)} if re.fullmatch("[0-9a-f]{64}", sha256):
+                return Entry(sha256, size)
+        raise StoreError(f"{self.name(MANIFEST)}: no good entry for {name}", code="HW507")
+
+    def content(self, name: str) -> bytes:
+        """The content of a file, if it is the one that was saved."""
+        entry = self.entry(name)
+        content = read_limited(self.path / name)
+        check_size(self.path / name, len(content), entry)
+        check_digest(self.path / name, hashlib.sha256(content).hexdigest(), entry)
+        return content
+
+    def json(self, name: str) -> dict[str, Any]:
+        """The content of a JSON file, if it is the one that was saved."""
+        data = parse_json(self.content(name), self.name(name))
+        if name == CONFIG:
+            self._check_format(data, name)
+        return data
+
+    def _check_format(self, data: dict[str, Any], name: str) -> None:
+        found = data.get("format")
+        if found == self.form.format:
+            return
+        if not isinstance(found, str) or not found.startswith(self.form.family):
+            raise _no_model(self.path, self.form)
+        raise StoreError(
+            f"{self.name(name)}: the format is {found!r:.60}, this is headwise {__version__}, which reads "
+            f"{self.form.format!r}; {self.form.anew}, or load it with the headwise that wrote it "
+            f"({data.get('headwise')!s:.40})",
+            code="HW508",
+        )
+
+
+def is_ours(folder: Path, form: Form = MODEL) -> bool:
+    """Whether a folder holds a headwise model, of any version and perhaps incomplete."""
+    return any(own.startswith(form.family) for own in _formats(folder))
+
+
+def _formats(folder: Path) -> Iterator[str]:
+    """The formats that the files of a folder name."""
+    for name in (MANIFEST, CONFIG):
+        try:
+            found = parse_json(read_limited(folder / name), name).get("format")
+        except StoreError:
+            continue
+        if isinstance(found, str):
+            yield found
+
+
+def _no_manifest(path: Path, form: Form) -> StoreError:
+    begun = not (path / CONFIG).exists() and any((path / name).is_dir() for name in (RUN, STAGING))
+    if begun or is_ours(path, form):
+        return StoreError(
+            f"{path}: the model is incomplete: it has no {MANIFEST}, {form.mend}", code="HW503"
+        )
+    return _no_model(path, form)
+
+
+def _no_model(path: Path, form: Form) -> StoreError:
+    for other in (MODEL, EXPORTED):
+        if other is not form and is_ours(path, other):
+            return StoreError(f"{path}: {other.elsewhere}", code="HW502")
+    try:
+        config = parse_json(read_limited(path / CONFIG), CONFIG)
+    except StoreError:
+        config = {}
+    if "model_type" in config or "architectures" in config:
+        found = f"it holds a Hugging Face model ({config.get('model_type')!s:.40})"
+    else:
+        found = f"it has no {MANIFEST} of headwise"
+    return StoreError(f"{path}: this is not the folder of a headwise model: {found}", code="HW502")
+
+
+def check_size(path: Path, size: int, entry: Entry) -> None:
+    """Check that a file is as large as the one that was saved.
+
+    Raises:
+        StoreError: HW504.
+    """
+    if size != entry.size:
+        raise StoreError(
+            f"{path}: {size} bytes, but {entry.size} were saved; the file is damaged or from another "
+            "model, copy the whole folder again",
+            code="HW504",
+        )
+
+
+def check_digest(path: Path, digest: str, entry: Entry) -> None:
+    """Check that a file has the hash of the one that was saved.
+
+    Raises:
+        StoreError: HW504.
+    """
+    if digest != entry.sha256:
+        raise StoreError(
+            f"{path}: the content is not what was saved; the file is damaged, changed or from another "
+            "model, copy the whole folder again",
+            code="HW504",
+        )
+
+
+def get(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    """A value of JSON of the expected type.
+
+    Raises:
+        StoreError: HW507, it is missing, or of another type.
+    """
+    if not isinstance(data.get(key), kind):
+        raise StoreError(f"{where}: {key!r} is missing or of the wrong type", code="HW507")
+    return data[key]
+
+
+def read_vocabulary(files: Folder, read: Callable[[dict[str, Any]], Any]) -> Any:
+    """The vocabulary of a folder.
+
+    Raises:
+        StoreError: HW507, it is none.
+    """
+    data = files.json(VOCABULARY)
+    try:
+        return read(data)
+    except (HeadwiseError, TypeError) as error:
+        raise StoreError(f"{files.name(VOCABULARY)}: {error.args[0]}", code="HW507") from error
+
+
+def read_factors(files: Folder, kind: Any, labels: Sequence[Any] | None) -> dict[str, float | list[float]]:
+    """The numbers that were fitted beside the weights (`FACTORS` and `LABEL_FACTORS` of a kind of model).
+
+    Args:
+        files: The folder.
+        kind: The class of the model.
+        labels: Its labels, if it has some.
+
+    Raises:
+        StoreError: HW510, one is missing, no number or too small.
+    """
+    fitted, where = files.json(CALIBRATION), files.name(CALIBRATION)
+    found: dict[str, float | list[float]] = {}
+    for name, low in kind.FACTORS.items():
+        if name in fitted or not hasattr(kind, name):  # else it may be left out
+            found[name] = _factor(fitted, name, low, where)
+    for name, low in kind.LABEL_FACTORS.items():
+        if name in fitted or not hasattr(kind, name):
+            found[name] = _label_factors(fitted, name, low, where, len(labels or ()))
+    return found
+
+
+def _label_factors(data: dict[str, Any], name: str, least: float, where: str, labels: int) -> list[float]:
+    values = data.get(name)
+    if not isinstance(values, list) or len(values) != labels:
+        raise StoreError(f"{where}: {name} must be {labels} numbers, one for each label", code="HW510")
+    return [_factor({name: value}, name, least, where) for value in values]
+
+
+def _factor(data: dict[str, Any], name: str, least: float, where: str) -> float:
+    value = data.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e12:
+        raise StoreError(
+            f"{where}: {name} must be a number between {least:g} and 1e12, found {value!r:.80}",
+            code="HW510",
+        )
+    return float(value)

@@ -1,0 +1,84 @@
+"""A model folder as a source of predictions: PyTorch computes them."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headwise.attention import compiled
+from headwise.data.rows import Rows
+from headwise.predictions.predictor import Predictor
+from headwise.store import read_info
+from headwise.tasks import find_task
+from headwise.verbs.listener import Listener
+from headwise.verbs.models import open_model, rows_for
+
+
+class ModelSource:
+    """A model folder.
+
+    Args:
+        folder: The folder.
+        device: See `headwise.verbs.models.open_model`.
+        pipeline: Likewise.
+
+    Raises:
+        HeadwiseError: As `open_model`.
+    """
+
+    def __init__(self, folder: Path | str, device: str, pipeline: str | None):
+        self.folder, self.pipeline = folder, pipeline
+        self.model, self.info = open_model(folder, device, pipeline), read_info(Path(folder))
+        self.task = find_task(self.model.config.task)
+        self.kind = self.task.kind_for(self.model.config)
+        self.on_cpu = self.model.device.type == "cpu"
+
+    def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
+        return predictor_for(self.model, self.info, batch_tokens, reading, unsure)
+
+    def rows(
+        self, file: Path, reading: Mapping[str, Any], listener: Listener, heads: Path | str | None
+    ) -> Rows[Any]:
+        return rows_for(self.task, self.model, self.info, file, reading, listener, heads)
+
+    def computing(self) -> Callable[[], AbstractContextManager[Any]]:
+        return compiled.waiting
+
+    def opening(
+        self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None, workers: int
+    ) -> Callable[[], Predictor]:
+        threads = max(1, torch.get_num_threads() // workers)
+        return partial(_open, self.folder, self.pipeline, threads, batch_tokens, reading, unsure)
+
+
+def _open(
+    folder: Path | str,
+    pipeline: str | None,
+    threads: int,
+    batch_tokens: int,
+    reading: Mapping[str, Any],
+    unsure: str | None,
+) -> Predictor:
+    """A model at work on the processor, in a process of its own."""
+    torch.set_num_threads(threads)
+    return ModelSource(folder, "cpu", pipeline).predictor(batch_tokens, reading, unsure)
+
+
+def predictor_for(
+    model: Any, info: Mapping[str, Any], batch_tokens: int, reading: Mapping[str, Any], unsure: str | None
+) -> Predictor:
+    """A model at work; `info` is what its folder says of it, for the rest see `predict_file`.
+
+    Raises:
+        ConfigError: Such models give no predictions, or cannot be unsure as asked.
+    """
+    task = find_task(model.config.task)
+    if task.predictor is None:
+        raise task.refuse_prediction()
+    predictor = task.predictor(model, task.kind_for(model.config).nouns, batch_tokens, reading)
+    if unsure is not None:
+        predictor.least = task.least_sure(unsure, info["metrics"])
+    return predictor

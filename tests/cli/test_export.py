@@ -1,0 +1,143 @@
+"""`headwise export`, and what is made of it by processes that cannot import torch."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime", reason="the extra `onnx` is not installed")
+pytest.importorskip("onnx", reason="the extra `onnx` is not installed")
+
+BLOCKED = """
+import sys
+for name in ("torch", "sklearn", "joblib", "threadpoolctl", "onnx", "onnxscript", "transformers", "spacy"):
+    sys.modules[name] = None  # importing it is an error
+"""
+COMMAND = f"""{BLOCKED}
+from headwise.cli import main
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def without_torch(tmp_path):
+    """Runs `headwise` in a process that cannot import torch: (exit code, standard output, error)."""
+    script = tmp_path / "without_torch.py"
+    script.write_text(COMMAND)
+
+    def run(*arguments) -> tuple[int, str, str]:
+        environment = {**os.environ, "HEADWISE_TRACEBACK": "0"}
+        done = subprocess.run(
+            [sys.executable, str(script), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def exported(model, tmp_path_factory) -> Path:
+    """What was exported of a model that tells bad from good."""
+    from headwise.verbs.export import export_model
+
+    return export_model(model, tmp_path_factory.mktemp("exported") / "small").folder
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def same(one: Path, other: Path, numbers: int) -> bool:
+    """Whether two tables say the same but for last digits of the `numbers` behind."""
+    first, second = rows_of(one), rows_of(other)
+    assert first[0] == second[0]
+    assert [row[:-numbers] for row in first] == [row[:-numbers] for row in second]
+    pairs = zip(first[1:], second[1:], strict=True)
+    return all(
+        abs(float(p) - float(q)) <= 2e-6
+        for own, its in pairs
+        for p, q in zip(own[-numbers:], its[-numbers:], strict=True)
+    )
+
+
+def test_the_command(run, model, table, tmp_path):
+    code, out, err = run("export", model, "x")
+    assert code == 0, err
+    assert "compared on" in err
+    assert "Exported: x (" in out
+    assert "headwise predict x NEW_TEXTS" in out
+    code, _, err = run("export", model, "x")
+    assert (code, "[HW954]" in err) == (2, True)
+    assert run("export", model, "x", "--overwrite")[0] == 0
+    table(tmp_path / "in.csv", 40)
+    for folder, output in ((model, "one.csv"), ("x", "other.csv")):
+        assert run("predict", folder, "in.csv", "-o", output)[0] == 0
+    assert same(tmp_path / "one.csv", tmp_path / "other.csv", 3)
+
+
+def test_commands_that_need_the_model_itself_say_so(run, exported, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    for arguments in (("evaluate", exported, "in.csv"), ("export", exported, "x")):
+        code, _, err = run(*arguments)
+        assert (code, "[HW502]" in err, "this is an exported model" in err) == (2, True, True)
+    code, _, err = run("predict", exported, "in.csv", "--device", "cuda")
+    assert (code, "exported models compute on the processor" in err) == (2, True)
+
+
+def test_predicting_without_torch(run, without_torch, model, exported, table, tmp_path):
+    table(tmp_path / "in.csv", 60)
+    assert run("predict", model, "in.csv", "-o", "one.csv")[0] == 0
+    code, out, err = without_torch("predict", exported, "in.csv", "-o", "other.csv")
+    assert (code, out) == (0, ""), err
+    assert "60 texts predicted" in err
+    assert same(tmp_path / "one.csv", tmp_path / "other.csv", 3)
+    content = (tmp_path / "other.csv").read_bytes()
+    (tmp_path / "other.csv").write_bytes(content[: len(content) // 2])
+    code, _, err = without_torch("predict", exported, "in.csv", "-o", "other.csv", "--resume")
+    assert code == 0, err
+    assert (tmp_path / "other.csv").read_bytes() == content
+    code, out, err = without_torch("predict", exported, "in.csv", "--format-out", "jsonl")
+    assert code == 0, err
+    assert len([json.loads(line) for line in out.splitlines()]) == 60
+
+
+def test_workers_without_torch(without_torch, exported, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("".join(f"w{n % 7} w{n % 5}\n" for n in range(3_000)))
+    for workers in (1, 2):
+        code, _, err = without_torch(
+            *("predict", exported, "in.txt", "-o", f"{workers}.csv", "--workers", workers)
+        )
+        assert code == 0, err
+    assert same(tmp_path / "1.csv", tmp_path / "2.csv", 3)
+
+
+def test_what_needs_torch_says_so(without_torch, model, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    for arguments in (("predict", model, "in.csv"), ("evaluate", model, "in.csv"), ("train", "in.csv")):
+        code, _, err = without_torch(*arguments)
+        assert (code, err.count("[HW957] this needs torch, which is not installed here")) == (2, 1), err
+
+
+def test_what_is_no_folder_is_told_without_torch(without_torch, table, tmp_path):
+    table(tmp_path / "in.csv", 5)
+    for folder, code in (("nowhere", "HW501"), (tmp_path, "HW502")):
+        assert f"[{code}]" in without_torch("predict", folder, "in.csv")[2]
+
+
+def test_the_public_name_without_torch(exported):
+    code = f"{BLOCKED}\nimport headwise; m = headwise.load_exported({str(exported)!r}); "
+    code += "print(m.labels, [p.label for p in m.predict(['w1 w2'])], m.predict_proba(['w1']).shape)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("('bad', 'good') ['")
+    assert done.stdout.endswith("(1, 2)\n")

@@ -1,0 +1,71 @@
+"""What was exported says what the model says: values, on texts that are hard to agree on."""
+
+import numpy as np
+import pytest
+
+from headwise.exported import runner as runner_module
+from headwise.exported.load import load_exported
+from headwise.store import load_model
+
+from .conftest import ROWS
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_outputs_are_those_of_the_model(row, pair_of, texts):
+    model, exported = pair_of(row)
+    encoded = [own.encoded(texts) for own in (model, exported)]
+    wanted, found = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
+    assert np.abs(wanted).max() > 0.1
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(exported.predict_proba(texts), model.predict_proba(texts), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_text_does_not_depend_on_its_company(row, pair_of, texts):
+    _, exported = pair_of(row)
+    together = exported.predict_proba(texts)
+    alone = np.concatenate([exported.predict_proba([text]) for text in texts])
+    np.testing.assert_allclose(alone, together, rtol=0, atol=1e-6)
+    backwards = exported.predict_proba(texts[::-1])[::-1]
+    np.testing.assert_allclose(backwards, together, rtol=0, atol=1e-6)
+    encoded = exported.encoded(texts)
+    small = exported.logits(encoded, batch_texts=3, batch_tokens=20)
+    np.testing.assert_allclose(small, exported.logits(encoded), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("row", ["ms-transformer, windows", "ms-san"])
+def test_little_memory_gives_the_same(row, pair_of, texts, monkeypatch):
+    _, exported = pair_of(row)
+    wanted = exported.predict_proba(texts)
+    monkeypatch.setattr(runner_module, "_PAIRS", 1)
+    monkeypatch.setattr(runner_module, "_WORDS", 1)
+    np.testing.assert_allclose(exported.predict_proba(texts), wanted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("based", [True, False])
+@pytest.mark.parametrize("task", ["classify", "multi-label", "regress"])
+def test_trained_models_say_the_same(task, based, exported_folder, texts):
+    folder, target = exported_folder(task, based=based)
+    model, exported = load_model(folder), load_exported(target)
+    assert model.expert is not None
+    assert exported.expert is not None
+    texts = [*texts, "a good film", "Bad, poor film!", "goooood w1 badder"]
+    one, other = (own.logits(own.encoded(texts)) for own in (model, exported))
+    assert np.ptp(one, axis=0).max() > 0.1
+    np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
+    for wanted, found in zip(model.predict(texts), exported.predict(texts), strict=True):
+        if task == "regress":
+            assert found == pytest.approx(wanted, abs=1e-5)
+            continue
+        assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-6)
+        assert found.unknown_words == wanted.unknown_words
+        name = "labels" if task == "multi-label" else "label"
+        assert getattr(found, name) == getattr(wanted, name)
+    for name in ("labels", "separator", "scale", "thresholds", *model.FACTORS):
+        assert getattr(exported, name, None) == getattr(model, name, None)
+
+
+def test_no_texts(pair_of):
+    _, exported = pair_of("ms-transformer")
+    assert exported.predict_proba([]).shape == (0, 3)
+    assert list(exported.predict([])) == []
