@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -238,7 +240,14 @@ def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _requirements() -> str:
-    return _NEEDS.format(version=__version__) + "".join(f"{name}\n" for name in (*_NEEDED, *_COMMANDS))
+    """What a machine needs, in the versions that headwise itself asks for where it is installed."""
+    try:
+        asked = requires("headwise") or []
+    except PackageNotFoundError:
+        asked = []
+    least = dict(found.groups() for own in asked if (found := re.match(r"([\w-]+)(>=[\d.]+)", own)))
+    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
+    return _NEEDS.format(version=__version__) + "".join(lines)
 
 
 _NEEDS = """# What predicts with this model, beside headwise itself without the libraries of training:
