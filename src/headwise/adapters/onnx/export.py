@@ -245,7 +245,8 @@ def _requirements() -> str:
         asked = requires("headwise") or []
     except PackageNotFoundError:
         asked = []
-    least = dict(found.groups() for own in asked if (found := re.match(r"([\w-]+)(>=[\d.]+)", own)))
+    found = (re.match(r"([\w-]+)(>=[\d.]+)", own) for own in asked)
+    least: dict[str, str] = {own[1]: own[2] for own in found if own}
     lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
     return _NEEDS.format(version=__version__) + "".join(lines)
 
