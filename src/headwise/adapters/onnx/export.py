@@ -94,9 +94,9 @@ def write_exported(
     """
     folder = Path(folder)
     refuse(model, title)
+    check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
-    check_export_folder(folder, overwrite=overwrite)
     files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
     staging = folder / STAGING
     _clear(staging)
