@@ -174,6 +174,22 @@ def test_graphs_that_cannot_be_run(copied, name):
             load_exported(copied)
 
 
+def test_a_graph_that_reads_other_files_is_refused(copied, tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx")
+    (tmp_path / "secret").write_bytes(b"\0" * 64)
+    monkeypatch.chdir(tmp_path)
+    graph = onnx.load(copied / "readout.onnx")
+    tensor = next(own for own in graph.graph.initializer if len(own.raw_data) == 0 or own.dims)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", "secret"
+    (copied / "readout.onnx").write_bytes(graph.SerializeToString())
+    sign(copied)
+    with pytest.raises(ExportError, match=r"HW956.*readout.onnx.*it names other files"):
+        load_exported(copied)
+
+
 def test_links_and_huge_files_are_refused(copied, tmp_path):
     (copied / "encoder.onnx").rename(tmp_path / "elsewhere")
     (copied / "encoder.onnx").symlink_to(tmp_path / "elsewhere")

@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +94,9 @@ def write_exported(
     """
     folder = Path(folder)
     refuse(model, title)
+    check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
-    check_export_folder(folder, overwrite=overwrite)
     files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
     staging = folder / STAGING
     _clear(staging)
@@ -238,7 +240,15 @@ def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _requirements() -> str:
-    return _NEEDS.format(version=__version__) + "".join(f"{name}\n" for name in (*_NEEDED, *_COMMANDS))
+    """What a machine needs, in the versions that headwise itself asks for where it is installed."""
+    try:
+        asked = requires("headwise") or []
+    except PackageNotFoundError:
+        asked = []
+    found = (re.match(r"([\w-]+)(>=[\d.]+)", own) for own in asked)
+    least: dict[str, str] = {own[1]: own[2] for own in found if own}
+    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
+    return _NEEDS.format(version=__version__) + "".join(lines)
 
 
 _NEEDS = """# What predicts with this model, beside headwise itself without the libraries of training:

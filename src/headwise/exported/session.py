@@ -10,6 +10,9 @@ from headwise.exported.errors import ExportError, library
 
 _KINDS: dict[str, str] = dict.fromkeys(("lengths", "lengths_1", "lengths_2"), "tensor(int64)")
 
+_ELSEWHERE = b"location"
+"""What a graph that takes numbers from another file has to spell somewhere: ours have no such name."""
+
 
 class Session:
     """A graph, ready to be run.
@@ -31,6 +34,8 @@ class Session:
     ):
         runtime = library("onnxruntime", "an exported model")
         self.where = where
+        if _ELSEWHERE in content:
+            raise self._error("it names other files, and has to hold all of its numbers itself")
         options = runtime.SessionOptions()
         options.log_severity_level = 4  # what is wrong is raised
         # Threads that wait for work by spinning bring small models to a crawl on a busy machine.
