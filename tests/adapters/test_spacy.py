@@ -19,8 +19,10 @@ spacy = pytest.importorskip("spacy", reason="the extra 'spacy' is not installed"
 import srsly  # noqa: E402
 from spacy.tokens import Doc, Span  # noqa: E402
 from spacy.training import Example  # noqa: E402
+from spacy.ty import ListenedToComponent  # noqa: E402
 
-import headwise.adapters.spacy  # noqa: E402, F401  # an older installation has no entry point
+# An older installation has no entry point.
+from headwise.adapters.spacy import HeadwiseComponent  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -148,7 +150,7 @@ def test_texts_without_words_and_with_one(pipeline, name):
 @pytest.mark.parametrize("name", ["classifier", "spans"])
 def test_a_stream_is_read_in_batches(pipeline, name, monkeypatch):
     nlp, asked = pipeline(name), []
-    model = nlp.get_pipe("headwise").model
+    model = nlp.get_pipe("headwise").text_model
     predict = type(model).predict
     monkeypatch.setattr(
         type(model), "predict", lambda own, texts: asked.append(len(texts)) or predict(own, texts)
@@ -181,6 +183,14 @@ def test_a_saved_pipeline_needs_the_folder_no_more(folder_of, tmp_path, name):
         assert again.meta["labels"] == nlp.meta["labels"]
         again.to_disk(tmp_path / "moved")  # onto itself
     assert not [own for own in (tmp_path / "moved").rglob("*") if own.suffix in {".pkl", ".pickle"}]
+
+
+def test_nothing_is_loaded_for_being_looked_at(folder_of):
+    """spaCy asks every component for the attributes of its own networks."""
+    own = HeadwiseComponent("headwise", str(folder_of("classifier")))
+    assert not isinstance(own, ListenedToComponent)
+    assert not any(hasattr(own, name) for name in ("model", "listeners"))
+    assert own.labels == ()
 
 
 def test_a_pipeline_can_be_saved_without_the_model(folder_of, pipeline, tmp_path):
@@ -265,7 +275,7 @@ def test_errors_are_the_pipelines_to_handle(pipeline, monkeypatch):
     def broken(self, texts):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(type(nlp.get_pipe("headwise").model), "predict", broken)
+    monkeypatch.setattr(type(nlp.get_pipe("headwise").text_model), "predict", broken)
     with pytest.raises(RuntimeError, match="no"):
         nlp("text")
     nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs))))

@@ -72,8 +72,9 @@ class HeadwiseComponent(Pipe):
             Doc.set_extension(extension, default=None)
 
     @property
-    def model(self) -> Any:
-        """The model, loaded when it is first used."""
+    def text_model(self) -> Any:
+        """The model, loaded when it is first used. (By the name `model` spaCy looks for a network of its
+        own in every component, whenever one is added.)"""
         return self._own[0]
 
     @property
@@ -136,13 +137,13 @@ class HeadwiseComponent(Pipe):
 
     def predict(self, docs: Sequence[Doc]) -> list[Any]:
         """What the model says of texts, as its `predict` has it."""
-        if self.tokens == "spacy" and hasattr(self.model, "tags"):
-            return self.model.tag([_sentence(doc) for doc in docs])
-        return list(self.model.predict([doc.text for doc in docs]))
+        if self.tokens == "spacy" and hasattr(self.text_model, "tags"):
+            return self.text_model.tag([_sentence(doc) for doc in docs])
+        return list(self.text_model.predict([doc.text for doc in docs]))
 
     def set_annotations(self, docs: Sequence[Doc], found: Sequence[Any]) -> None:
         """Write what `predict` gave for these texts into their Docs."""
-        model = self.model
+        model = self.text_model
         for doc, own in zip(docs, found, strict=True):
             if _marks_spans(model):
                 self._write_spans(doc, own)
@@ -182,7 +183,7 @@ class HeadwiseComponent(Pipe):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """What `nlp.evaluate` says of the component, by the scores that spaCy's own of its kind have; of
         numbers nothing."""
-        model = self.model
+        model = self.text_model
         if _marks_spans(model):
             return get_ner_prf(examples)
         if hasattr(model, "tags"):
