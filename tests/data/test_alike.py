@@ -5,7 +5,7 @@ import random
 import pytest
 
 from headwise.data import Example, split_examples
-from headwise.data.alike import alike_keys, first_alike, in_long_chains
+from headwise.data.alike import alike_keys, first_alike, in_long_chains, near_alike
 from headwise.data.duplicates import normal_text
 from headwise.data.kinds import KINDS
 from headwise.data.sentence import Tagged
@@ -51,7 +51,9 @@ def test_what_is_made_of_a_template_is_taken_apart():
         first = first_alike(own, 5).tolist()
         assert first[-1] == 0
         assert first[50:-1] == ([0] * copies if copies == 6 else [*range(50, 50 + copies)])
-        assert in_long_chains(own[:-1]) == (0 if copies == 6 else copies + 1)
+        assert in_long_chains(near_alike(own[:-1]), [None] * len(own[:-1])) == (
+            0 if copies == 6 else copies + 1
+        )
 
 
 def test_keys_do_not_depend_on_the_order_of_texts_and_are_their_own_where_none_is_alike():
@@ -98,4 +100,4 @@ def test_a_label_whose_texts_are_mostly_alike_keeps_them_apart():
     items = [Example(text, label) for text, label in zip(own, few + many, strict=True)]
     split = split_examples(items, 0.2, 0.2)
     assert {"few", "many"} == {item.label for item in split.train} == {item.label for item in split.test}
-    assert in_long_chains(own, few + many) == 6
+    assert in_long_chains(near_alike(own), few + many) == 6

@@ -6,14 +6,14 @@ same words, and those with half of their runs of three words in common (see `hea
 copies in which a word or two are changed. What is like the same text is alike, chain by chain.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.duplicates import kept_together, least_keys, places_of, same_items
+from headwise.data.duplicates import kept_together, least_keys, numbered, places_of, same_items
 from headwise.data.near import near_texts, words_of
 
 HALF = 0.5
@@ -36,7 +36,7 @@ def alike_keys(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -
     places = same_items(texts)
     different = [*places]
     own = None if strata is None else [strata[numbers[0]] for numbers in places.values()]
-    chains = _chains(different)
+    chains = _chains(near_alike(different), len(different))
     apart = np.isin(chains, _long(chains, own))
     least = least_keys(np.where(apart, -1 - np.arange(len(chains)), chains).tolist(), different)
     keys = [""] * len(texts)
@@ -64,9 +64,19 @@ def first_alike(
     return found
 
 
-def in_long_chains(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -> int:
-    """How many of these different texts are in chains that `alike_keys` takes apart."""
-    chains = _chains(texts)
+def near_alike(texts: Sequence[str]) -> dict[int, list[int]]:
+    """Of each of different texts that is like others the numbers of these, see `near_texts`."""
+    return near_texts([words_of(text) for text in texts], HALF)
+
+
+def in_long_chains(near: Mapping[int, Sequence[int]], strata: Sequence[Hashable]) -> int:
+    """How many different texts are in chains that `alike_keys` takes apart.
+
+    Args:
+        near: What `near_alike` says of them.
+        strata: What each is one of.
+    """
+    chains = _chains(near, len(strata))
     return int(np.isin(chains, _long(chains, strata)).sum())
 
 
@@ -74,23 +84,19 @@ def _long(chains: NDArray[np.int64], strata: Sequence[Hashable] | None) -> NDArr
     """The chains that are to be taken apart, of those of different texts."""
     sizes = np.bincount(chains, minlength=1)
     long = [np.flatnonzero(sizes > max(isqrt(len(chains)), _LEAST))]
-    numbers: dict[Hashable, int] = {}
-    for stratum in strata or ():
-        numbers.setdefault(stratum, len(numbers))
-    if numbers:
-        own = np.array([numbers[stratum] for stratum in strata or ()], dtype=np.int64)
+    if strata:
+        own = numbered(strata)
         (chain, stratum), times = np.unique(np.stack([chains, own]), axis=1, return_counts=True)
         long.append(chain[(times > 1) & (2 * times > np.bincount(own)[stratum])])
     return np.concatenate(long)
 
 
-def _chains(texts: Sequence[str]) -> NDArray[np.int64]:
-    """The number of the chain of each of different texts."""
+def _chains(near: Mapping[int, Sequence[int]], texts: int) -> NDArray[np.int64]:
+    """The number of the chain of each of so many different texts."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    near = near_texts([words_of(text) for text in texts], HALF)
     one = [number for number, others in near.items() for _ in others]
     other = [number for others in near.values() for number in others]
-    graph = csr_array((np.ones(len(one)), (one, other)), shape=(len(texts), len(texts)))
+    graph = csr_array((np.ones(len(one)), (one, other)), shape=(texts, texts))
     return connected_components(graph, directed=False)[1].astype(np.int64)

@@ -65,7 +65,7 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     from scipy.sparse.csgraph import connected_components
 
     # A graph of first texts and of pairs in either order; each pair joins one of these to one of those.
-    one, other = (_numbered(keys) for keys in (firsts, _unordered(texts)))
+    one, other = (numbered(keys) for keys in (firsts, _unordered(texts)))
     size = one.max() + other.max() + 2
     graph = csr_array((np.ones(len(pairs)), (one, one.max() + 1 + other)), shape=(size, size))
     chains = connected_components(graph, directed=False)[1][one]
@@ -84,7 +84,8 @@ def _unordered(texts: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     return [tuple(sorted(own)) for own in texts]
 
 
-def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
+def numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
+    """A number for each different key, in the order of first occurrence."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 

@@ -1,5 +1,6 @@
 """Exporting a model: its network as ONNX files, everything else as it is."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -38,7 +39,6 @@ from headwise.store.layout import (
     ENCODER,
     EXPORTED,
     LABELS,
-    LIMITS,
     MANIFEST,
     METRICS,
     READOUT,
@@ -48,6 +48,8 @@ from headwise.store.layout import (
     TRAINING,
     VOCABULARY,
 )
+from headwise.store.save import factors_of
+from headwise.store.staging import flush, remove_staging
 
 _NEEDED = ("numpy", "scipy", "safetensors", "regex", "numba", "onnxruntime")
 _COMMANDS = ("cyclopts", "docstring-parser", "rich")
@@ -99,20 +101,25 @@ def write_exported(
         library(name, "headwise export")
     files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
     staging = folder / STAGING
-    _clear(staging)
+    remove_staging(staging)
     staging.mkdir(parents=True)
     try:
         for name, content in files.items():
             (staging / name).write_bytes(content)
         (staging / MANIFEST).write_bytes(to_json(_manifest(files)))
+        for path in staging.iterdir():
+            flush(path)
         compared = compare(model, load_exported(staging))
         (folder / MANIFEST).unlink(missing_ok=True)
+        flush(folder)
         for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
             os.replace(staging / name, folder / name)
         for name in {BASE} - files.keys():  # of the model that was here before
             (folder / name).unlink(missing_ok=True)
+        flush(folder)
     finally:
-        _clear(staging)
+        with contextlib.suppress(OSError):
+            remove_staging(staging)
     return Exported(folder, compared, {name: len(content) for name, content in files.items()})
 
 
@@ -191,15 +198,10 @@ def _base_sizes(model: Any) -> BaseSizes:
 
 def _beside(model: Any) -> dict[str, bytes]:
     """What is no network."""
-    factors = {
-        name: value
-        for name in (*model.FACTORS, *model.LABEL_FACTORS)
-        if (value := getattr(model, name)) is not None
-    }
     files = {
         VOCABULARY: to_json(model.features.vocabulary.to_json(), indent=None),
         LABELS: to_json(model.outputs_json()),
-        CALIBRATION: to_json(factors),
+        CALIBRATION: to_json(factors_of(model)),
     }
     tables: dict[str, NDArray] = {}
     layer = model.embedding
@@ -264,13 +266,3 @@ It predicts without torch: `pip install -r requirements.txt`, headwise itself wi
 or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. What it was trained on and how good it
 is says the model folder that it was exported from.
 """
-
-
-def _clear(staging: Path) -> None:
-    """Remove what an export that was killed has left."""
-    if not staging.is_dir() or staging.is_symlink():
-        return
-    for path in staging.iterdir():
-        if path.name in LIMITS:
-            path.unlink()
-    staging.rmdir()

@@ -53,6 +53,7 @@ from headwise.store.layout import (
     WEIGHTS,
 )
 from headwise.store.load import load_model
+from headwise.store.staging import flush, remove_staging
 from headwise.store.weights import DTYPES, stored_dtype
 from headwise.tasks import find_task
 
@@ -107,11 +108,7 @@ def save_model(
         LABELS: _plain(model.outputs_json()),
         CALIBRATION: {
             **section(metrics, "calibration"),
-            **{
-                name: value
-                for name in (*model.FACTORS, *model.LABEL_FACTORS)
-                if (value := getattr(model, name)) is not None
-            },
+            **factors_of(model),
         },
         ENVIRONMENT: _plain(environment),
         DATA: data,
@@ -133,10 +130,16 @@ def save_model(
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
 
 
+def factors_of(model: Any) -> dict[str, Any]:
+    """What was fitted on held-out items, as calibration.json has it."""
+    names = (*model.FACTORS, *model.LABEL_FACTORS)
+    return {name: value for name in names if (value := getattr(model, name)) is not None}
+
+
 def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Any) -> None:
     staging = folder / STAGING
     staging.parent.mkdir(parents=True, exist_ok=True)
-    _remove_staging(staging)
+    remove_staging(staging)
     staging.mkdir()
     try:
         for name, content in files.items():
@@ -149,19 +152,19 @@ def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor],
             manifest["files"][name] = {"sha256": file_sha256(path), "size": path.stat().st_size}
         (staging / MANIFEST).write_bytes(_bytes(MANIFEST, manifest))
         for path in staging.iterdir():
-            _flush(path)
+            flush(path)
         _check_saved(staging, model)
         _put_in_place(staging, folder)
     finally:
         with contextlib.suppress(OSError):
-            _remove_staging(staging)
+            remove_staging(staging)
 
 
 def _put_in_place(staging: Path, folder: Path) -> None:
     _keep_edited_card(folder)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(folder / MANIFEST)
-    _flush(folder)
+    flush(folder)
     # The configuration first: from then on the folder is seen to be ours. The manifest last.
     for name in (CONFIG, VOCABULARY, LABELS, CALIBRATION, WEIGHTS):
         os.replace(staging / name, folder / name)
@@ -172,9 +175,9 @@ def _put_in_place(staging: Path, folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
     for name in (ENVIRONMENT, DATA, TRAINING, METRICS, CARD):
         os.replace(staging / name, folder / name)
-    _flush(folder)
+    flush(folder)
     os.replace(staging / MANIFEST, folder / MANIFEST)
-    _flush(folder)
+    flush(folder)
 
 
 def _keep_edited_card(folder: Path) -> None:
@@ -211,33 +214,6 @@ def check_target(folder: Path) -> None:
             "or an empty one",
             code="HW511",
         )
-
-
-def _remove_staging(staging: Path) -> None:
-    """Remove what a save that was killed left, but nothing that a save does not write."""
-    if staging.is_symlink():
-        raise StoreError(f"{staging}: this is a link; remove it", code="HW511")
-    if not staging.exists():
-        return
-    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
-    for name in (*LIMITS, WEIGHTS, *(path.name for path in staging.glob(".tmp*"))):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(staging / name)
-    os.rmdir(staging)
-
-
-def _flush(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk."""
-    if path.is_dir():
-        if os.name == "nt":  # folders cannot be opened there
-            return
-        descriptor = os.open(path, os.O_RDONLY)
-    else:
-        descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _check_saved(staging: Path, model: Any) -> None:

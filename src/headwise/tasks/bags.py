@@ -12,7 +12,7 @@ from headwise.linear.bag_baseline import NAME, linear_guesses
 from headwise.models.bag_model import BagFeatures, BagModel
 from headwise.models.model_config import ModelConfig
 from headwise.report.remarks import Remark
-from headwise.tasks.defaults import Settings
+from headwise.tasks.defaults import Settings, folds_for
 from headwise.tasks.labels import LabelTask, calibration_told
 from headwise.train.fitted import Fitted
 from headwise.train.recipe import Recipe
@@ -45,7 +45,7 @@ class Bags(LabelTask):
                 "patience": 15 if few else 5,
                 "score": "loss",
                 "refit": items < 20_000,
-                "folds": 3 if items < 1_000 else 0,
+                "folds": folds_for(items),
             }
         }
 

@@ -90,6 +90,11 @@ def resize(settings: Settings, width: int, heads: int, layers: int) -> None:
     settings["encoder"] = {"name": name, "width": width, **own}
 
 
+def folds_for(items: int) -> int:
+    """Folds that choose a model of so many items; of more, a dev part is large enough."""
+    return 3 if items < 1_000 else 0
+
+
 def light(settings: Settings, items: int) -> Settings:
     """Settings with a base: a small encoder, fewer and larger steps come to the same in a third of the
     time, and with few items folds say what is fitted after training.
@@ -104,6 +109,6 @@ def light(settings: Settings, items: int) -> Settings:
         "batch_texts": 32,
         "learning_rate": 5e-4,
         "vectors_learning_rate": 7e-4,
-        "folds": 3 if items < 1_000 else 0,
+        "folds": folds_for(items),
     }
     return settings

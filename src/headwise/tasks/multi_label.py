@@ -21,7 +21,7 @@ from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
-from headwise.tasks.defaults import Settings, kept_base, text_defaults
+from headwise.tasks.defaults import Settings, folds_for, kept_base, text_defaults
 from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
 from headwise.tasks.task import Task, names_of, where
 from headwise.train.crossing import Crossed
@@ -57,7 +57,7 @@ class MultiLabel(Task):
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         settings = kept_base(super().defaults_with_base(settings, items), items)
-        settings["train"]["folds"] = 3 if items < 1_000 else 0
+        settings["train"]["folds"] = folds_for(items)
         return settings
 
     def check(self, recipe: Recipe) -> None:

@@ -11,7 +11,7 @@ from headwise.features.vocabulary import Vocabulary
 from headwise.linear.pair_baseline import NAME, fit_pair_baseline
 from headwise.models.model_config import LABEL_SECTIONS
 from headwise.models.pair_model import PairModel
-from headwise.tasks.defaults import Settings, kept_base, light, resize, text_defaults
+from headwise.tasks.defaults import Settings, folds_for, kept_base, light, resize, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
@@ -80,6 +80,6 @@ def pair_defaults_with_base(settings: Settings, items: int) -> Settings:
         "epochs": 6 if items < 50_000 else 3,
         "learning_rate": 1e-3,
         "vectors_learning_rate": 1e-4,
-        "folds": 3 if items < 1_000 else 0,
+        "folds": folds_for(items),
     }
     return settings

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from headwise.data.alike import HALF, in_long_chains
+from headwise.data.alike import in_long_chains, near_alike
 from headwise.data.diagnosis import SHOWN, Finding, some_of
 from headwise.data.doctor.file import File, pairs_of
-from headwise.data.near import near_texts, words_of
 
 LONG = 512  # words from which an item can be called very long, if it stands out
 _MANY = 0.05  # of the items, from which those that are nearly another one are told
@@ -76,7 +75,7 @@ def nearly_repeated(file: File) -> Iterator[Finding]:
         return
     different = [own[0] for key, own in file.same.items() if key][:_COMPARED]
     keys = [file.keys[n] for n in different]
-    near = near_texts([words_of(key) for key in keys], HALF)
+    near = near_alike(keys)
     if len(near) < max(_MANY * len(different), 2):
         return
     among = (
@@ -87,7 +86,7 @@ def nearly_repeated(file: File) -> Iterator[Finding]:
         f"({len(near) / len(different):.1%} of {among})"
     )
     places, many = file.data.places([different[n] for n in sorted(near)]), file.kind.nouns.many
-    if torn := in_long_chains(keys, file.kind.answer.strata([file.items[n] for n in different])):
+    if torn := in_long_chains(near, file.kind.answer.strata([file.items[n] for n in different])):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
             "will look too good for any others; give dev and test files of other templates"
