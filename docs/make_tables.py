@@ -20,9 +20,9 @@ from headwise.data.errors import CODES
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout
 from headwise.encoders.windows import WindowsConfig
-from headwise.features.characters import CharacterConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
+from headwise.features.spelling import CharacterConfig
 from headwise.layers.bags import BagConfig
 from headwise.layers.tag import TaggerConfig
 from headwise.priors import head_counts

@@ -7,10 +7,11 @@ import torch
 
 from headwise.config import from_dict, to_dict
 from headwise.errors import ConfigError
-from headwise.features import characters as module
+from headwise.features import spelling
 from headwise.features.alphabet import Alphabet
 from headwise.features.character_ngrams import ngram_buckets
-from headwise.features.characters import CharacterConfig, CharacterEmbedding
+from headwise.features.characters import CharacterEmbedding
+from headwise.features.spelling import CharacterConfig
 from headwise.features.word_shape import SHAPES, word_shape
 
 TEXTS = [["The", "film", "the", "1990s"], [], ["film", "“", "x"]]
@@ -103,7 +104,7 @@ def test_dropout_only_in_training():
 
 
 def test_spellings_are_remembered_up_to_a_limit(monkeypatch):
-    monkeypatch.setattr(module, "_CACHED", 2)
+    monkeypatch.setattr(spelling, "_CACHED", 2)
     embedding = make()
     for _ in range(2):
         words = embedding([["a", "b", "c"]])

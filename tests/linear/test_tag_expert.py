@@ -29,4 +29,4 @@ def test_features_that_say_next_to_nothing_are_left_out():
     crf = CrfTagger(("a", "b"), "plain", np.array([3, 7], np.uint32), weights, np.eye(2, dtype=np.float32))
     expert = TagExpert.of(crf, crf.tags)
     assert expert.keys.tolist() == [7]
-    np.testing.assert_allclose(expert.crf().weights, weights[1:], atol=0.002)
+    np.testing.assert_allclose(expert.linear_model().weights, weights[1:], atol=0.002)

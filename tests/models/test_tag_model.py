@@ -11,8 +11,8 @@ from headwise.encoders import ENCODERS, MSTransformerConfig
 from headwise.encoders.base import default_readout
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.alphabet import Alphabet
-from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
+from headwise.features.spelling import CharacterConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.tag import TaggerConfig
 from headwise.models.model_config import ModelConfig

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from headwise.data.rows import Row
 from headwise.data.sentence import Tagged
-from headwise.models.tag_model import TaggedText
+from headwise.models.answers.tags import TaggedText
 from headwise.predictions.resume import _records
 from headwise.predictions.tags import TagLayout
 

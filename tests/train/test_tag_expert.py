@@ -10,8 +10,8 @@ import torch
 from headwise.data.sentence import Tagged
 from headwise.encoders import MSTransformerConfig
 from headwise.features.alphabet import Alphabet
-from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
+from headwise.features.spelling import CharacterConfig
 from headwise.features.vocabulary import Vocabulary
 from headwise.layers.tag import TaggerConfig
 from headwise.models.model_config import ModelConfig

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
 from headwise.estimators.base import TextEstimator, check_answered, check_listed, pair_of, plain
-from headwise.models.tag_model import TaggedText
+from headwise.models.answers.tags import TaggedText
 from headwise.report.tags import judge_tags
 
 

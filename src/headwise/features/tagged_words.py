@@ -1,8 +1,6 @@
 """The vectors of a tagger's words: those of an embedding, beside what the spelling says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -10,18 +8,11 @@ from torch import Tensor, nn
 
 from headwise.features.alphabet import Alphabet
 from headwise.features.bases.embedding import BaseEmbedding
-from headwise.features.characters import CharacterConfig, CharacterEmbedding
+from headwise.features.characters import CharacterEmbedding
 from headwise.features.encoded import Batch
 from headwise.features.pretrained import PretrainedEmbedding
+from headwise.features.spelling import CharacterConfig, spell_by
 from headwise.ragged import Ragged
-
-
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """What is read of the spelling of a text's words: the words, and their pieces where those are read."""
-
-    words: tuple[str, ...]
-    pieces: Any = None
 
 
 class SpelledWords(nn.Module):
@@ -47,14 +38,9 @@ class SpelledWords(nn.Module):
 
 
 def speller(embedding: nn.Module) -> Any:
-    """From the words of texts to what `words_of` and `pieces_of` find in a batch."""
+    """From the words of texts to what `words_of` and `read_words` find in a batch."""
     prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
-    return partial(_spell, prepare)  # which can be pickled, as scikit-learn does to estimators
-
-
-def _spell(prepare: Any, texts: Sequence[Sequence[str]]) -> list[Spelled]:
-    pieces = [None] * len(texts) if prepare is None else prepare(texts)
-    return [Spelled(tuple(words), own) for words, own in zip(texts, pieces, strict=True)]
+    return spell_by(prepare)
 
 
 def words_of(batch: Batch) -> list[tuple[str, ...]]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
 from headwise.kernel import kernel
+from headwise.linear.chain import exponents, forward_backward, marginals, viterbi
 from headwise.linear.hashing import Ends, roomy_table_of
 from headwise.linear.tag_features import features_of, look_up
 from headwise.scores.schemes import Scheme, convert
@@ -74,7 +74,7 @@ class CrfTagger:
         if not sentences:
             return []
         emissions, ends = self.emissions([own.tokens for own in sentences])
-        numbers = _viterbi(emissions, ends, self.transitions)
+        numbers = viterbi(emissions, ends, self.transitions)
         found = [
             [self.tags[number] for number in numbers[start:end]] for start, end in itertools.pairwise(ends)
         ]
@@ -84,7 +84,7 @@ class CrfTagger:
         """The probability of each tag of each word, `[words, tags]`, and where each sentence begins and
         ends."""
         emissions, ends = self.emissions(sentences)
-        return _marginals(emissions, ends, self.transitions), ends
+        return marginals(emissions, ends, self.transitions), ends
 
 
 def fit_crf(
@@ -177,100 +177,6 @@ def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
     return found
 
 
-@kernel()
-def _viterbi(emissions: Floats, ends: Ends, transitions: Floats) -> NDArray[np.int32]:
-    tags = emissions.shape[1]
-    found = np.zeros(emissions.shape[0], dtype=np.int32)
-    back = np.zeros(emissions.shape, dtype=np.int32)
-    best = np.zeros(tags, dtype=np.float32)
-    for sentence in range(len(ends) - 1):
-        start, end = ends[sentence], ends[sentence + 1]
-        if start == end:
-            continue
-        best[:] = emissions[start]
-        for word in range(start + 1, end):
-            score = np.full(tags, -np.inf, dtype=np.float32)
-            for i in range(tags):
-                for k in range(tags):
-                    own = best[i] + transitions[i, k]
-                    if own > score[k]:
-                        score[k], back[word, k] = own, i
-            best[:] = score + emissions[word]
-        found[end - 1] = np.argmax(best)
-        for word in range(end - 1, start, -1):
-            found[word - 1] = back[word, found[word]]
-    return found
-
-
-@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _forward_backward(
-    chances: Floats, moves: Floats, forward: Floats, backward: Floats, total: Floats
-) -> None:
-    """Of one sentence: forward and backward probabilities, whose product is that of a tag, and what was
-    expected of the moves from tag to tag is added to `total` (but for `moves` itself).
-
-    Args:
-        chances: Exponents of the emissions, `[words, tags]`; changed.
-        moves: Exponents of the transitions.
-    """
-    words, tags = chances.shape
-    own = np.empty(tags, dtype=np.float32)
-    for word in range(words):
-        if word == 0:
-            forward[0] = chances[0]
-        else:
-            own[:] = 0
-            for i in range(tags):
-                before = forward[word - 1, i]
-                for k in range(tags):
-                    own[k] += before * moves[i, k]
-            for k in range(tags):
-                forward[word, k] = own[k] * chances[word, k]
-        scale = np.float32(0)
-        for k in range(tags):
-            scale += forward[word, k]
-        scale = np.float32(1) / scale
-        for k in range(tags):
-            forward[word, k] *= scale
-            chances[word, k] *= scale
-    backward[words - 1] = 1
-    for word in range(words - 2, -1, -1):
-        for k in range(tags):
-            own[k] = chances[word + 1, k] * backward[word + 1, k]
-        for i in range(tags):
-            value, before = np.float32(0), forward[word, i]
-            for k in range(tags):
-                value += moves[i, k] * own[k]
-                total[i, k] += before * own[k]
-            backward[word, i] = value
-
-
-@njit(nogil=True)
-def _exponents(emissions: Floats) -> Floats:
-    found = np.empty_like(emissions)
-    for word in range(emissions.shape[0]):
-        highest = emissions[word].max()
-        for k in range(emissions.shape[1]):
-            found[word, k] = np.exp(max(emissions[word, k] - highest, np.float32(-60)))
-    return found
-
-
-@kernel()
-def _marginals(emissions: Floats, ends: Ends, transitions: Floats) -> Floats:
-    found = np.zeros_like(emissions)
-    total = np.zeros_like(transitions)
-    moves = np.exp(transitions)
-    for sentence in range(len(ends) - 1):
-        start, end = ends[sentence], ends[sentence + 1]
-        if start == end:
-            continue
-        chances = _exponents(emissions[start:end])
-        backward = np.empty_like(chances)
-        _forward_backward(chances, moves, found[start:end], backward, total)
-        found[start:end] *= backward
-    return found
-
-
 @kernel(fastmath={"contract", "nsz"})
 def _turn(
     order: NDArray[np.int64],
@@ -291,11 +197,11 @@ def _turn(
         if start == end:
             continue
         read = rows[start:end]
-        chances = _exponents(_emissions(read, weights))
+        chances = exponents(_emissions(read, weights))
         forward, backward = np.empty_like(chances), np.empty_like(chances)
         moves = np.exp(transitions)
         expected[:] = 0
-        _forward_backward(chances, moves, forward, backward, expected)
+        forward_backward(chances, moves, forward, backward, expected)
         expected *= -moves
         for word in range(end - start):
             for k in range(tags):

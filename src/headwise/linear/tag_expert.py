@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from headwise.linear.buffers import Buffers
 from headwise.linear.tag_crf import CrfTagger, Floats
+from headwise.linear.tag_tables import TagTables
 
 _LEAST = 0.05  # features whose every weight is smaller are left out
 
 
-class TagExpert(nn.Module):
+class TagExpert(Buffers[CrfTagger]):
     """The scores of a `CrfTagger` as buffers: trained turn by turn, not by gradient.
 
     The weights of a feature are whole numbers between -127 and 127, times one number of its own.
@@ -28,13 +29,7 @@ class TagExpert(nn.Module):
     transitions: Tensor
 
     def __init__(self, features: int, tags: Sequence[str]):
-        super().__init__()
-        self.tags = tuple(tags)
-        self.register_buffer("keys", torch.zeros(features, dtype=torch.int32))
-        self.register_buffer("weights", torch.zeros(features, len(tags), dtype=torch.int8))
-        self.register_buffer("steps", torch.zeros(features))
-        self.register_buffer("transitions", torch.zeros(len(tags), len(tags)))
-        self._crf: CrfTagger | None = None
+        super().__init__(TagTables(features, tuple(tags)))
 
     @classmethod
     def of(cls, crf: CrfTagger, tags: Sequence[str]) -> Self:
@@ -55,26 +50,13 @@ class TagExpert(nn.Module):
             "steps": steps,
             "transitions": crf.transitions[order][:, order],
         }
-        for name, value in values.items():
-            getattr(expert, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
+        expert.fill(values)
         return expert
 
     def sizes(self) -> dict[str, int]:
         """What `ExpertConfig` is to say of it."""
         return {"features": len(self.keys)}
 
-    def crf(self) -> CrfTagger:
-        """The CRF that it is; made once (the buffers are not to be changed after that)."""
-        if self._crf is None:
-            weights = self.weights.cpu().numpy() * self.steps.float().cpu().numpy()[:, None]
-            keys, moves = self.keys.cpu().numpy().view(np.uint32), self.transitions.float().cpu().numpy()
-            self._crf = CrfTagger(self.tags, "plain", keys, weights, moves)
-        return self._crf
-
     def forward(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """The words of sentences -> a score of every tag for each word, `[words, tags]`."""
-        return self.crf().emissions(sentences)[0]
-
-    def _load_from_state_dict(self, *args: object, **keywords: object) -> None:
-        self._crf = None
-        super()._load_from_state_dict(*args, **keywords)  # type: ignore[arg-type]
+        return self.linear_model().emissions(sentences)[0]

@@ -4,25 +4,18 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from torch import Tensor, nn
+from torch import Tensor
 
+from headwise.linear.buffers import Buffers
 from headwise.linear.solver import Floats
 from headwise.linear.text_model import LinearModel
 from headwise.linear.text_tables import BLOCKS, TextTables
 from headwise.linear.thinning import largest, thinned
 
-_KINDS = {
-    np.dtype(np.float32): torch.float32,
-    np.dtype(np.int8): torch.int8,
-    np.dtype(np.int16): torch.int16,
-    np.dtype(np.int32): torch.int32,
-}
 
-
-class TextExpert(nn.Module):
+class TextExpert(Buffers[LinearModel]):
     """A `LinearModel` as buffers: trained by the solver, not by gradient. What the buffers mean, and what
     the arguments are, says `TextTables`."""
 
@@ -51,15 +44,11 @@ class TextExpert(nn.Module):
         form: bool = False,
         edges: bool = False,
     ):
-        super().__init__()
         how = {"sets": sets, "pairs": pairs, "kept": kept, "reach": reach, "form": form, "edges": edges}
-        self.tables = TextTables(features, words, vectors, classes, tokenizer, **how)
+        super().__init__(TextTables(features, words, vectors, classes, tokenizer, **how))
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
         self.pairs, self.kept, self.reach = pairs, kept, reach
         self.form, self.edges = form, edges
-        for name, (kind, shape) in self.tables.shapes().items():
-            self.register_buffer(name, torch.zeros(shape, dtype=_KINDS[np.dtype(kind)]))
-        self._model: LinearModel | None = None
 
     @classmethod
     def of(cls, model: LinearModel) -> Self:
@@ -91,8 +80,7 @@ class TextExpert(nn.Module):
         if len(model.machine.dense):
             values["dense"] = model.machine.dense.copy()
             values["dense"][:vectors] *= np.float32(model.scale.weight if model.scale else 1)
-        for name, value in values.items():
-            getattr(expert, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
+        expert.fill(values)
         return expert
 
     @property
@@ -114,27 +102,8 @@ class TextExpert(nn.Module):
             "edges": self.edges,
         }
 
-    def linear_model(self) -> LinearModel:
-        """The linear model that it is; made once (the buffers are not to be changed after that)."""
-        if self._model is None:
-            self._model = self.tables.model(self._arrays())
-        return self._model
-
-    def _arrays(self) -> dict[str, NDArray]:
-        return {
-            name: (own.float() if own.is_floating_point() else own).cpu().numpy()
-            for name, own in self.named_buffers()
-        }
-
     def forward(
         self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> Floats:
         """Calibrated logits of texts or pairs, `[texts, classes]`, from what it reads beside them too."""
         return self.linear_model().scores(texts, dense, numbers)
-
-    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
-        self._model = None
-        super()._load_from_state_dict(*args, **keywords)
-        *_, errors = args
-        if not errors:
-            errors.extend(self.tables.misplaced(self._arrays() if self.kept else {}))

@@ -10,10 +10,10 @@ from headwise.encoders.base import default_readout
 from headwise.encoders.windows import WindowsConfig
 from headwise.errors import ConfigError
 from headwise.features.bases import BaseConfig
-from headwise.features.characters import CharacterConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.parse import SyntaxConfig
 from headwise.features.pretrained import PretrainedConfig
+from headwise.features.spelling import CharacterConfig
 from headwise.layers.bags import BagConfig
 from headwise.layers.classify import ClassifierConfig
 from headwise.layers.language import LanguageConfig

@@ -11,7 +11,7 @@ import numpy as np
 from headwise.data.formats.conll import DOCUMENT
 from headwise.data.rows import Row
 from headwise.data.sentence import Tagged
-from headwise.models.tag_model import TaggedText
+from headwise.models.answers.tags import TaggedText
 from headwise.predictions.file import TOLERANCE, RecordLayout, free_name
 from headwise.predictions.predictor import LISTED, Predictor
 

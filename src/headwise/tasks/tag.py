@@ -16,8 +16,9 @@ from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vocabulary import Vocabulary
 from headwise.linear.tag_crf import NAME, fit_crf
+from headwise.models.answers.tags import TaggedText
 from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
-from headwise.models.tag_model import TaggedText, TagModel
+from headwise.models.tag_model import TagModel
 from headwise.predictions.tags import TagPredictor
 from headwise.report.explanation import Explanation
 from headwise.report.remarks import Remark
