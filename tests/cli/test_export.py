@@ -112,6 +112,31 @@ def test_predicting_without_torch(run, without_torch, model, exported, table, tm
     assert len([json.loads(line) for line in out.splitlines()]) == 60
 
 
+def test_a_tagger_without_torch(run, without_torch, tmp_path):
+    sentences = (f"w{n % 7} O\nin O\n{'Rome' if n % 2 else 'Oslo'} B-LOC\n\n" for n in range(60))
+    (tmp_path / "tags.conll").write_text("".join(sentences))
+    flags = ("--epochs", 1, "--encoder.width", 8, "--encoder.heads", 2, "--encoder.head-size", 4)
+    assert run("train", "tags.conll", "-o", "tagger", *flags)[0] == 0
+    code, out, err = run("export", "tagger", "x")
+    assert code == 0, err
+    assert "--output predictions.jsonl" in out
+    (tmp_path / "in.txt").write_text(
+        "w3 in Rome\n\nOslo, w5 in Oslo\n"
+    )  # whose words are cut as in training
+    (tmp_path / "in.conll").write_text("w3 O\nin O\nRome O\n\nOslo O\n")
+    for name in ("in.txt", "in.conll"):
+        assert run("predict", "tagger", name, "-o", "one.jsonl", "--overwrite")[0] == 0
+        code, _, err = without_torch("predict", "x", name, "-o", "other.jsonl", "--overwrite")
+        assert code == 0, err
+        lines = ((tmp_path / own).read_text().splitlines() for own in ("one.jsonl", "other.jsonl"))
+        for one, other in zip(*(map(json.loads, own) for own in lines), strict=True):
+            assert other.pop("probabilities") == pytest.approx(one.pop("probabilities"), abs=1e-5)
+            for own, its in zip(one.pop("spans"), other.pop("spans"), strict=True):
+                assert its.pop("probability") == pytest.approx(own.pop("probability"), abs=1e-5)
+                assert own == its
+            assert one == other
+
+
 def test_workers_without_torch(without_torch, exported, tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text("".join(f"w{n % 7} w{n % 5}\n" for n in range(3_000)))
     for workers in (1, 2):

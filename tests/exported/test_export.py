@@ -114,8 +114,8 @@ def test_heads_that_are_not_exported(settings, said):
 
 
 def test_other_tasks_and_pretrained_encoders_are_not_exported():
-    with pytest.raises(ExportError, match=r"HW952.*a tagger: only models that give texts"):
-        refuse(torch.nn.Linear(1, 1), "tagger")  # type: ignore[arg-type]
+    with pytest.raises(ExportError, match=r"HW952.*a language model: only taggers and models"):
+        refuse(torch.nn.Linear(1, 1), "language model")  # type: ignore[arg-type]
     model = model_with("transformer", heads=2, head_size=4, feedforward=4)
     model.config = replace(model.config, pretrained=replace(model.config.pretrained, name="some/bert"))
     with pytest.raises(ExportError, match=r"HW952.*pretrained encoder 'some/bert'"):

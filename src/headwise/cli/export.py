@@ -32,6 +32,6 @@ def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
     print(
         f"Exported: {output} ({sum(done.sizes.values()) / 1e6:.1f} MB). On a machine without torch:\n"
         f"  pip install -r {output / 'requirements.txt'}; pip install --no-deps headwise\n"
-        f"  headwise predict {output} NEW_TEXTS --output predictions.csv"
+        f"  headwise predict {output} NEW_TEXTS --output {done.predictions}"
     )
     return 0

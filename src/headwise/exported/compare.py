@@ -1,12 +1,14 @@
 """Comparing what was exported with the model that it was."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from headwise.data.example import as_example
 from headwise.exported.errors import ExportError
+from headwise.models.answers.tags import TagAnswers
 
 _TOLERANCE = 1e-3
 _LENGTHS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
@@ -19,7 +21,8 @@ class Compared(NamedTuple):
     Attributes:
         texts: On how many texts they were compared.
         longest: Words of the longest of them.
-        difference: By how much outputs differ at most: logits, or the deviation of numbers.
+        difference: By how much outputs differ at most: logits, the deviation of numbers, or probabilities
+            of tags.
     """
 
     texts: int
@@ -36,22 +39,35 @@ def compare(model: Any, exported: Any) -> Compared:
     texts: list[Any] = list(_probes(model))
     if getattr(model, "reads_pairs", False):
         texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
-    encoded = [own.encoded(texts) for own in (model, exported)]
-    found = [
-        (own.outputs_of(some), own.logits(some))
-        for own, some in zip((model, exported), encoded, strict=True)
-    ]
-    for what, one, other in zip(("network", "model"), *found, strict=True):
-        away = np.abs(one - other) / np.maximum(np.abs(one), 1)
-        if not away.max() <= _TOLERANCE:
+    said = _tags_said if isinstance(model, TagAnswers) else _said
+    (lengths, *found), (_, *others) = said(model, texts), said(exported, texts)
+    difference = 0.0
+    for what, some, same in zip(("network", "model"), found, others, strict=True):
+        pairs = [*zip(some, same, strict=True)]
+        most = [(abs(one - other) / np.maximum(abs(one), 1)).max(initial=0) for one, other in pairs]
+        if not np.max(most) <= _TOLERANCE:
             raise ExportError(
-                f"the exported {what} does not say what the model says: outputs differ by {away.max():.2g} "
-                f"in {texts[int(away.max(axis=1).argmax())]!r:.80}; this is a mistake of headwise or of "
-                "the exporter, please report it",
+                f"the exported {what} does not say what the model says: outputs differ by "
+                f"{np.max(most):.2g} in {texts[int(np.argmax(most))]!r:.80}; this is a mistake of "
+                "headwise or of the exporter, please report it",
                 code="HW953",
             )
-    difference = float(np.abs(found[0][1] - found[1][1]).max())
-    return Compared(len(texts), max(map(len, encoded[0])), difference)
+        difference = max(float(abs(one - other).max(initial=0)) for one, other in pairs)
+    return Compared(len(texts), max(lengths), difference)
+
+
+def _said(model: Any, texts: Sequence[Any]) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """How long texts are, what the network says of each, and what the model says."""
+    encoded = model.encoded(texts)
+    return [*map(len, encoded)], model.outputs_of(encoded), model.logits(encoded)
+
+
+def _tags_said(
+    model: Any, texts: Sequence[str]
+) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """The same of a tagger: the probabilities of the tags of words."""
+    encoded = model.encode_sentences([model.sentence(as_example(text)) for text in texts])
+    return [*map(len, encoded)], model.marginals(encoded, weights=(1.0, 0.0)), model.marginals(encoded)
 
 
 def _probes(model: Any) -> Iterator[str]:

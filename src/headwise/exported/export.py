@@ -23,12 +23,15 @@ from headwise.exported.load import load_exported
 from headwise.exported.network import EncoderGraph, PairGraph, TextGraph
 from headwise.exported.refuse import refuse
 from headwise.exported.runner import MOST_WORDS
-from headwise.exported.settings import BaseSizes, NetworkSizes, Settings, WindowSizes
+from headwise.exported.settings import BaseSizes, NetworkSizes, Settings, TagSizes, WindowSizes
 from headwise.exported.tables import BASE as BASE_TABLES
-from headwise.exported.tables import EXPERT, WORDS, packed
+from headwise.exported.tables import CHAIN, EXPERT, WORDS, packed
+from headwise.exported.tag_network import SpellingGraph, TagGraph
 from headwise.features.bases.embedding import BaseEmbedding
+from headwise.features.word_shape import SHAPES
 from headwise.linear.pair_features import compared_size
 from headwise.models.pair_model import PairReader
+from headwise.models.tag_model import TagModel
 from headwise.store.files import to_json
 from headwise.store.folder import is_ours
 from headwise.store.layout import (
@@ -43,6 +46,7 @@ from headwise.store.layout import (
     METRICS,
     READOUT,
     REQUIREMENTS,
+    SPELLING,
     STAGING,
     TABLES,
     TRAINING,
@@ -63,11 +67,13 @@ class Exported:
         folder: Where it is.
         compared: How well it agrees with the model.
         sizes: Bytes of the files, by their names.
+        predictions: What a file of its predictions may be called.
     """
 
     folder: Path
     compared: Compared
     sizes: Mapping[str, int]
+    predictions: str
 
 
 def write_exported(
@@ -75,6 +81,7 @@ def write_exported(
     folder: Path | str,
     *,
     title: str = "model of this kind",
+    predictions: str = "predictions.csv",
     columns: Mapping[str, str] | None = None,
     sureness: Any = None,
     overwrite: bool = False,
@@ -85,6 +92,7 @@ def write_exported(
         model: From `load_model`, in eval mode.
         folder: Made if need be.
         title: What models of its task are called.
+        predictions: A file of their predictions.
         columns: The columns that it was trained on, by the options that name them.
         sureness: What its metrics say of how sure it has to be.
         overwrite: Replace a model that was exported there before.
@@ -99,7 +107,7 @@ def write_exported(
     check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
-    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness)}
+    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness, predictions)}
     staging = folder / STAGING
     remove_staging(staging)
     staging.mkdir(parents=True)
@@ -114,13 +122,14 @@ def write_exported(
         flush(folder)
         for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
             os.replace(staging / name, folder / name)
-        for name in {BASE} - files.keys():  # of the model that was here before
+        for name in {BASE, SPELLING} - files.keys():  # of the model that was here before
             (folder / name).unlink(missing_ok=True)
         flush(folder)
     finally:
         with contextlib.suppress(OSError):
             remove_staging(staging)
-    return Exported(folder, compared, {name: len(content) for name, content in files.items()})
+    sizes = {name: len(content) for name, content in files.items()}
+    return Exported(folder, compared, sizes, predictions)
 
 
 def check_export_folder(folder: Path, *, overwrite: bool) -> None:
@@ -152,9 +161,13 @@ def _network(model: Any) -> dict[str, bytes]:
     inputs = {name: example(name, _features(model, name)) for name in encoder.inputs}
     with torch.no_grad():
         found = encoder.encoded(**inputs)
+    tags = isinstance(model, TagModel)
     summary, node = found.summary is not None, found.summary_is_node
-    graph = PairGraph if isinstance(model, PairReader) else TextGraph
-    readout = graph(model, summary=summary, node=node)
+    if tags:
+        readout = TagGraph(model)
+    else:
+        graph = PairGraph if isinstance(model, PairReader) else TextGraph
+        readout = graph(model, summary=summary, node=node)
     read = {name: example(name, _features(model, name)) for name in readout.inputs}
     settings = Settings(
         model.config.task,
@@ -162,21 +175,34 @@ def _network(model: Any) -> dict[str, bytes]:
         WindowSizes(words, overlap, model.config.windows.long),
         _base_sizes(model),
         NetworkSizes(
-            _features(model, "vectors"),
+            _vectors(model),
             summary,
             width,
             any(isinstance(layer, SelfAttention) for layer in model.encoder.modules()),
             getattr(model, "interaction", None) is not None,
         ),
         model.config.expert,
+        **(_tags(model) if tags else {}),
     )
     given = ("states", "summaries") if summary else ("states",)
     about = {"format": EXPORTED.format, "headwise": __version__, "model": settings.to_json()}
-    return {
+    files = {
         CONFIG: to_json(about),
         ENCODER: onnx_of(encoder, inputs, given),
         READOUT: onnx_of(readout, read, ("outputs",)),
     }
+    if tags and model.spelling is not None:
+        spelling = SpellingGraph(model.spelling.characters)
+        read = {name: example(name, len(SHAPES)) for name in spelling.inputs}
+        files[SPELLING] = onnx_of(spelling, read, ("features",))
+    return files
+
+
+def _tags(model: TagModel) -> dict[str, Any]:
+    """What the settings of a tagger say beside."""
+    own, scheme = model.config.tagger, model.config.tagger.scheme
+    characters = {} if model.spelling is None else {"characters": model.config.characters}
+    return {"tags": TagSizes(scheme, own.crf, own.constraints), **characters}
 
 
 def _features(model: Any, name: str) -> int:
@@ -185,8 +211,14 @@ def _features(model: Any, name: str) -> int:
     if name == "compared":
         return compared_size(size)
     if name == "vectors":
-        return size or model.config.words.vector_size
+        spelling = getattr(model, "spelling", None)
+        return _vectors(model) + (0 if spelling is None else spelling.characters.config.size)
     return output_width(model.config.encoder)
+
+
+def _vectors(model: Any) -> int:
+    """Features of the vectors of words."""
+    return _base_sizes(model).size or model.config.words.vector_size
 
 
 def _base_sizes(model: Any) -> BaseSizes:
@@ -214,6 +246,8 @@ def _beside(model: Any) -> dict[str, bytes]:
     else:
         extra = [] if layer.extra is None else [layer.extra.weight]
         tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
+    if isinstance(model, TagModel) and (crf := model.tagger.crf) is not None:
+        tables |= {CHAIN + name: _array(own) for name, own in crf.named_parameters()}
     if model.expert is not None:
         tables |= {EXPERT + name: _array(own) for name, own in model.expert.named_buffers()}
     return {**files, TABLES: packed(tables)}
@@ -223,13 +257,13 @@ def _array(tensor: torch.Tensor) -> NDArray:
     return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
 
 
-def _told(columns: Mapping[str, str], sureness: Any) -> dict[str, bytes]:
+def _told(columns: Mapping[str, str], sureness: Any, predictions: str) -> dict[str, bytes]:
     """What is kept of data and scores, and what is for people."""
     return {
         TRAINING: to_json({"recipe": {"data": dict(columns)}}),
         METRICS: to_json({"dev": {} if sureness is None else {"sureness": sureness}}),
         REQUIREMENTS: _requirements().encode(),
-        CARD: _CARD.encode(),
+        CARD: _CARD.format(predictions=predictions).encode(),
     }
 
 
@@ -261,7 +295,7 @@ _CARD = """# An exported headwise model
 
 It predicts without torch: `pip install -r requirements.txt`, headwise itself with `--no-deps`, and then
 
-    headwise predict THIS_FOLDER texts.csv --output predictions.csv
+    headwise predict THIS_FOLDER NEW_TEXTS --output {predictions}
 
 or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. What it was trained on and how good it
 is says the model folder that it was exported from.

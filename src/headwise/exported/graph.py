@@ -27,22 +27,29 @@ def example(name: str, width: int) -> Tensor:
     """An input to trace a graph with.
 
     Args:
-        name: What it is: `lengths` `[texts]`, `summary` and `compared` `[texts, width]`, `weights`
-            `[texts, words]`, or anything else, `[texts, words, width]`; of pairs with the number of the
-            text behind it.
+        name: What it is: `lengths` and `counts` `[texts]`, `summary`, `compared` and `shapes`
+            `[texts, width]`, `weights`, `letters` and `grams` `[texts, words]`, or anything else,
+            `[texts, words, width]`; of pairs with the number of the text behind it.
         width: Its features, if it has some.
     """
     name, _, side = name.partition("_")
-    words = _WORDS + (side == "2")  # the two texts of a pair have as many words by chance alone
-    if name == "lengths":
+    # The two texts of a pair have as many words by chance alone, and so have letters and n-grams.
+    words = _WORDS + (side == "2" or name in ("grams", "counts"))
+    if name in ("lengths", "counts"):
         return torch.arange(_TEXTS) + words - _TEXTS + 1
-    shapes = {"weights": (_TEXTS, words), "summary": (_TEXTS, width), "compared": (_TEXTS, width)}
+    if name in ("letters", "grams"):
+        return torch.ones(_TEXTS, words, dtype=torch.int64)
+    shapes = {
+        "weights": (_TEXTS, words),
+        **dict.fromkeys(("summary", "compared", "shapes"), (_TEXTS, width)),
+    }
     return torch.ones(shapes.get(name, (_TEXTS, words, width)))
 
 
 def _open(name: str) -> tuple[int, ...]:
     """Which sizes of an input a graph leaves open: those of texts and of words."""
-    return (0,) if name.partition("_")[0] in ("lengths", "summary", "compared") else (0, 1)
+    rows = ("lengths", "counts", "summary", "compared", "shapes")
+    return (0,) if name.partition("_")[0] in rows else (0, 1)
 
 
 def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> bytes:

@@ -31,6 +31,18 @@ from headwise.predictions.numbers import NumberPredictor
 from headwise.predictions.predictor import LabelPredictor, Predictor
 
 
+def features_of(settings: Settings, vocabulary: Vocabulary, spell: Any) -> TextFeatures:
+    """What is read of texts; `spell` is that of `TextFeatures`."""
+    windows = settings.windows
+    return TextFeatures(
+        settings.tokenizer,
+        vocabulary,
+        spell=spell,
+        most=None if windows.long == "split" else lambda: windows.words,
+        cut=windows.long == "truncate",
+    )
+
+
 class ExportedModel(Weighed):
     """A model whose network is two graphs.
 
@@ -60,14 +72,7 @@ class ExportedModel(Weighed):
     ):
         self.settings, self.runner, self.base = settings, runner, base
         self.expert, self.outputs = expert, outputs
-        windows = settings.windows
-        self.features = TextFeatures(
-            settings.tokenizer,
-            vocabulary,
-            spell=None if base is None else base.prepare,
-            most=None if windows.long == "split" else lambda: windows.words,
-            cut=windows.long == "truncate",
-        )
+        self.features = features_of(settings, vocabulary, None if base is None else base.prepare)
 
     def outputs_of(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384

@@ -19,6 +19,7 @@ from headwise.encoders.positions import Positions, sinusoids
 from headwise.exported.padded import PaddedLayout
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.embedding import WordEmbedding
+from headwise.features.tagged_words import SpelledWords
 from headwise.ragged import Ragged
 
 
@@ -27,16 +28,22 @@ class Projection(nn.Module):
 
     Args:
         layer: The embedding of a model.
+        spelling: What joins to its vectors what the spelling of words says, where that is read.
     """
 
-    def __init__(self, layer: WordEmbedding | BaseEmbedding):
+    def __init__(self, layer: WordEmbedding | BaseEmbedding, spelling: SpelledWords | None):
         super().__init__()
         self.norm = layer.norm if isinstance(layer, BaseEmbedding) else nn.Identity()
         self.project = layer.project or nn.Identity()
+        self.spelled = 0 if spelling is None else spelling.characters.config.size
+        self.join = nn.Identity() if spelling is None else spelling.project
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """`[rows, size]` -> `[rows, width]`."""
-        return self.project(self.norm(vectors))
+        """`[rows, size]` -> `[rows, width]`; what the spelling says stands behind the vectors."""
+        if not self.spelled:
+            return self.project(self.norm(vectors))
+        own, spelled = vectors[:, : -self.spelled], vectors[:, -self.spelled :]
+        return self.join(torch.cat([self.project(self.norm(own)), spelled], dim=1))
 
 
 class EncoderGraph(nn.Module):
@@ -50,7 +57,8 @@ class EncoderGraph(nn.Module):
 
     def __init__(self, model: Any, most: int):
         super().__init__()
-        self.projection, self.encoder = Projection(model.embedding), deepcopy(model.encoder)
+        self.projection = Projection(model.embedding, getattr(model, "spelling", None))
+        self.encoder = deepcopy(model.encoder)
         for layer in self.encoder.modules():
             if isinstance(layer, Positions) and layer.kind == "sinusoidal":
                 # As numbers: many that run ONNX files know no sine of 64 bits.

@@ -11,6 +11,7 @@ from headwise.exported.graph import EXPORTS
 from headwise.models.any_model import AnyModel
 from headwise.models.model_config import encoder_name
 from headwise.models.pair_model import PairReader
+from headwise.models.tag_model import TagModel
 from headwise.models.text_model import TextReader
 from headwise.priors import Prior, Rotary, Shaw, TransformerXL
 from headwise.priors.base import Sum
@@ -42,8 +43,10 @@ def refuse(model: AnyModel, title: str) -> None:
     Raises:
         ExportError: HW952, it cannot; says what keeps it from that.
     """
-    if not isinstance(model, TextReader | PairReader):
-        raise _cannot(f"a {title}: only models that give texts or pairs labels or a number are exported")
+    if not isinstance(model, TextReader | PairReader | TagModel):
+        raise _cannot(
+            f"a {title}: only taggers and models that give texts or pairs labels or a number are exported"
+        )
     name = encoder_name(model.config.encoder)
     if model.config.pretrained.name:
         raise _cannot(

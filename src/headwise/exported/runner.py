@@ -9,6 +9,7 @@ from headwise.data.windows import Window, cut_windows
 from headwise.exported.errors import ExportError
 from headwise.exported.session import Session
 from headwise.exported.settings import NetworkSizes, WindowSizes
+from headwise.exported.spelling import SpelledReader
 from headwise.exported.vectors import BaseReader, WordReader
 from headwise.features.encoded_text import EncodedText
 
@@ -37,7 +38,7 @@ class Runner:
         readout: Session,
         network: NetworkSizes,
         windows: WindowSizes,
-        reader: WordReader | BaseReader,
+        reader: WordReader | BaseReader | SpelledReader,
     ):
         self.encoder, self.readout, self.network, self.windows = encoder, readout, network, windows
         self.reader = reader
@@ -50,6 +51,20 @@ class Runner:
             ExportError: HW955 a text is too long to be read at once; HW956 a graph cannot be run.
         """
         parts = [self._outputs(texts[start:stop]) for start, stop in self._cuts([*map(len, texts)])]
+        return np.concatenate(parts)
+
+    def word_outputs(self, texts: Sequence[EncodedText]) -> Floats:
+        """The outputs of the words of texts, the longest one first, text after text, `[words, outputs]`.
+
+        Raises:
+            ExportError: As `outputs`.
+        """
+        parts = []
+        for start, stop in self._cuts([*map(len, texts)]):
+            own = texts[start:stop]
+            lengths = [len(text) for text in own]
+            found = self.readout({"tokens": self._encoded(self._words(own)[0], lengths)[0]})[0]
+            parts.append(found[np.arange(found.shape[1]) < np.array(lengths)[:, None]])
         return np.concatenate(parts)
 
     def pairs(

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from headwise.exported.errors import ExportError, library
 
-_KINDS: dict[str, str] = dict.fromkeys(("lengths", "lengths_1", "lengths_2"), "tensor(int64)")
+_WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")
+_KINDS: dict[str, str] = dict.fromkeys(_WHOLE, "tensor(int64)")
 
 _ELSEWHERE = b"location"
 """What a graph that takes numbers from another file has to spell somewhere: ours have no such name."""
@@ -23,6 +24,10 @@ class Session:
         outputs: How many tensors it gives.
         where: What to call the file in messages.
         threads: How many compute; None for as many as OMP_NUM_THREADS says, else the processor's cores.
+
+    Attributes:
+        inputs: The names of what it reads.
+        widths: Features of what it gives.
 
     Raises:
         ExportError: HW951 onnxruntime is not installed, HW956 it cannot run the file, or the graph reads
@@ -49,6 +54,7 @@ class Session:
         wanted = {name: _KINDS.get(name, "tensor(float)") for name in inputs}
         self.inputs = list(found)
         given = [own.type for own in self._session.get_outputs()]
+        self.widths = [own.shape[-1] for own in self._session.get_outputs()]
         if not found.items() <= wanted.items() or given != ["tensor(float)"] * outputs:
             raise self._error(f"it reads {found} and gives {given}, unlike its settings")
 

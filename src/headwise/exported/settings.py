@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from headwise.config import check_choice, check_range, from_dict, to_dict
 from headwise.errors import ConfigError
+from headwise.features.spelling import CharacterConfig
 from headwise.features.tokenize import TOKENIZERS
 from headwise.linear.expert import ExpertConfig
 from headwise.models.limits import check_limits
+from headwise.scores.schemes import Scheme
 from headwise.store.errors import StoreError
 
 
@@ -58,6 +61,21 @@ class NetworkSizes:
 
 
 @dataclass(frozen=True)
+class TagSizes:
+    """How a tagger gives tags."""
+
+    scheme: Scheme = "bioes"
+    """In which tag scheme spans are computed."""
+    crf: bool = False
+    """Whether the encoder has learned which tags follow one another."""
+    constraints: bool = False
+    """Whether only tags that the scheme allows follow one another."""
+
+    def __post_init__(self) -> None:
+        check_choice(self, "scheme", ("iob1", "iob2", "bioes", "bilou"))
+
+
+@dataclass(frozen=True)
 class Settings:
     """What an exported folder says of its model beside the network itself."""
 
@@ -69,6 +87,9 @@ class Settings:
     base: BaseSizes = field(default_factory=BaseSizes)
     network: NetworkSizes = field(default_factory=NetworkSizes)
     expert: ExpertConfig = field(default_factory=ExpertConfig)
+    characters: CharacterConfig = field(default_factory=partial(CharacterConfig, "none"))
+    """What a tagger reads of the spelling of words."""
+    tags: TagSizes = field(default_factory=TagSizes)
 
     def __post_init__(self) -> None:
         check_choice(self, "tokenizer", list(TOKENIZERS))

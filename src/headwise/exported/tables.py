@@ -17,7 +17,7 @@ from headwise.linear.text_model import LinearModel
 from headwise.linear.text_tables import TextTables
 from headwise.store.errors import StoreError
 
-WORDS, BASE, EXPERT = "words.", "base.", "expert."
+WORDS, BASE, EXPERT, CHAIN = "words.", "base.", "expert.", "chain."
 """What the names of the tables of each begin with."""
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 

@@ -61,8 +61,7 @@ class CRF(nn.Module):
             may = {"transitions": constraints.follow, "start": constraints.start, "end": constraints.end}
             if constraints.follow.shape != (tags, tags):
                 raise ValueError(f"constraints of {len(constraints.start)} tags for a CRF of {tags} tags")
-            if not (constraints.start & constraints.follow.diagonal() & constraints.end).any():
-                raise ValueError("no tag may fill a text of any length: there are texts without a path")
+            constraints.check()
             for name, allowed in may.items():
                 # They follow from the tags, so they are no part of what is saved.
                 self.register_buffer(f"may_{name}", torch.from_numpy(allowed.copy()), persistent=False)

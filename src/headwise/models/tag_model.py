@@ -119,7 +119,7 @@ class TagModel(TagAnswers, TextModel):
     def _decided(self, scores: Ragged) -> Ragged:
         """The scores by which tags are chosen (see `outside`)."""
         values = scores.values.clone()
-        values[:, self.tags.index("O")] -= self.outside
+        values[:, self.none] -= self.outside
         return Ragged(values, scores.layout)
 
     @torch.no_grad()
@@ -161,11 +161,13 @@ class TagModel(TagAnswers, TextModel):
         return numbers, sure
 
     @torch.no_grad()
-    def marginals(self, encoded: Sequence[EncodedText]) -> list[np.ndarray]:
+    def marginals(
+        self, encoded: Sequence[EncodedText], *, weights: tuple[float, float] | None = None
+    ) -> list[np.ndarray]:
         """The probability of every tag for each word, given its text, `[words, tags]` float64 for each
-        text."""
+        text; `weights` are those of `decode`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
-        for places, scores, crf in self._scored(encoded, None):
+        for places, scores, crf in self._scored(encoded, weights):
             exact = scores.map(Tensor.double)
             chances = (self.tagger.probabilities(exact) if crf is None else crf.marginals(exact)).values
             parts = np.split(chances.cpu().numpy(), scores.layout.offsets[1:-1].tolist())

@@ -172,6 +172,15 @@ class Constraints:
     follow: NDArray[np.bool_]
     end: NDArray[np.bool_]
 
+    def check(self) -> None:
+        """Check that texts of any length have tags.
+
+        Raises:
+            ValueError: There are some without.
+        """
+        if not (self.start & self.follow.diagonal() & self.end).any():
+            raise ValueError("no tag may fill a text of any length: there are texts without a path")
+
 
 def constraints(tags: Sequence[str], scheme: Scheme) -> Constraints | None:
     """What the scheme allows of these tags, in their order; None for plain, which allows all.

@@ -21,6 +21,7 @@ MANIFEST = "manifest.json"
 
 ENCODER = "encoder.onnx"  # of an exported model
 READOUT = "readout.onnx"  # likewise
+SPELLING = "spelling.onnx"  # likewise, where a tagger reads the spelling of words
 TABLES = "tables.safetensors"  # likewise: the base's and the expert's
 REQUIREMENTS = "requirements.txt"  # likewise: what a machine needs to run it
 
@@ -46,6 +47,7 @@ LIMITS = {
     BASE: 64 * _MIB,
     ENCODER: 1024 * _MIB,
     READOUT: 1024 * _MIB,
+    SPELLING: 1024 * _MIB,
     TABLES: 1024 * _MIB,
     REQUIREMENTS: _MIB,
     MANIFEST: _MIB,

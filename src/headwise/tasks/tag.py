@@ -8,9 +8,7 @@ import numpy as np
 
 from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
-from headwise.data.kinds import check_options
 from headwise.data.kinds.sentence import SentenceKind
-from headwise.data.options import ReadOptions
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
@@ -199,10 +197,6 @@ class Tag(Task):
                 advice="name another column with --tag-column, or map the tags to these",
                 path=data.path,
             )
-
-    def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
-        check_options(self.name, reading, "", ReadOptions)  # of texts, whose words are still to be cut
-        return self.kind_for(model.config).rows_or_texts(path, reading)
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         found = []

@@ -339,10 +339,6 @@ class Task(ABC):
         judged on."""
         return []
 
-    def rows(self, model: Any, path: str, options: Any, reading: Mapping[str, Any]) -> Any:
-        """The records of a file to predict."""
-        return self.kind_for(model.config).rows(path, options(), like=self.likeness(model))
-
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
         return ConfigError(f"a {self.title} predicts nothing")

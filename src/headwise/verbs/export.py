@@ -34,10 +34,12 @@ def export_model(
     """
     check_export_folder(Path(output), overwrite=overwrite)
     model, info = load_model(folder), read_info(folder)
+    task = find_task(model.config.task)
     return write_exported(
         model,
         output,
-        title=find_task(model.config.task).title,
+        title=task.title,
+        predictions=task.predictions,
         columns=columns_known(info),
         sureness=lookup(info["metrics"], f"dev.{SURENESS}"),
         overwrite=overwrite,

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.answers import Label
-from headwise.data.kinds import KINDS, options_for
+from headwise.data.kinds import KINDS, rows_to_predict
+from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
 from headwise.exported.load import exported_info, load_exported
@@ -42,6 +43,8 @@ class ExportedSource:
         self.folder, self.model = folder, load_exported(folder, threads=threads)
         self.task = self.model.settings.task
         self.kind = KINDS[self.task]
+        if isinstance(self.kind, SentenceKind):
+            self.kind = SentenceKind(tokenizer=self.model.settings.tokenizer)
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
@@ -56,7 +59,7 @@ class ExportedSource:
         self, file: Path, reading: Mapping[str, Any], listener: Listener, heads: Path | str | None
     ) -> Rows[Any]:
         def read(path: str, given: Mapping[str, Any]) -> Rows[Any]:
-            return self.kind.rows(path, options_for(self.task, given))
+            return rows_to_predict(self.kind, self.task, path, given)
 
         info = exported_info(self.folder)
         return rows_as_trained(self.kind, info, file, reading, read, listener, heads)

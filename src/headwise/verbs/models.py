@@ -8,7 +8,7 @@ from typing import Any
 from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
-from headwise.data.kinds import KINDS, infer_task, options_for
+from headwise.data.kinds import KINDS, infer_task, options_for, rows_to_predict
 from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
@@ -82,7 +82,7 @@ def rows_for(
     for the rest see `read_answers`."""
 
     def read(path: str, given: Mapping[str, Any]) -> Rows[Any]:
-        return task.rows(model, path, lambda: options_for(task.name, given), given)
+        return rows_to_predict(kind, task.name, path, given, like=task.likeness(model))
 
     kind, trees = task.kind_for(model.config), _goes_by_trees(model)
     return rows_as_trained(kind, info, file, reading or {}, read, listener, heads, trees=trees)

@@ -13,6 +13,8 @@ from headwise.data.kinds.plain_text import PlainTextKind
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.kinds.stream import StreamKind
 from headwise.data.kinds.text import TextKind
+from headwise.data.options import ReadOptions
+from headwise.data.rows import Rows
 from headwise.errors import ConfigError
 
 KINDS: dict[str, Kind[Any]] = {
@@ -66,6 +68,28 @@ def check_options(task: str, given: Mapping[str, Any], where: str = "", *others:
             f"{at}{flag(name)} is for the task{'s' * (len(tasks) > 1)} {', '.join(tasks)}; the task here "
             f"is {task}{named}"
         )
+
+
+def rows_to_predict(
+    kind: Kind[Any], task: str, path: str, given: Mapping[str, Any], *, like: Any = None
+) -> Rows[Any]:
+    """The records of a file whose answers a model is to say.
+
+    Args:
+        kind: What the model reads.
+        task: What it does.
+        path: The file; "-" is standard input.
+        given: What the user has said of how to read it.
+        like: See `Kind.rows`.
+
+    Raises:
+        ConfigError: As `options_for`.
+        DataError: The file cannot be read so.
+    """
+    if isinstance(kind, SentenceKind):  # which also takes texts, whose words are still to be cut
+        check_options(task, given, "", ReadOptions)
+        return kind.rows_or_texts(path, given)
+    return kind.rows(path, options_for(task, given), like=like)
 
 
 def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:

@@ -59,6 +59,7 @@ class TagAnswers:
         written: The scheme of the training file; plain for tags that stand for themselves.
         scheme: The one that it computes in.
         alphabet: The characters that it knows.
+        none: The number of `O`, in a list; none where there is no such tag.
         same: For each tag the number of the first one that is written as it is in the training file,
             `[tags]`.
         encoder_weight: What the scores of the encoder (and of the CRF above it) are multiplied by: 0 where
@@ -105,6 +106,7 @@ class TagAnswers:
         plain = "plain" in (self.scheme, self.written)
         same = list(range(len(tags))) if plain else alike(self.tags, self.written)
         self.same = np.array(same, dtype=np.int64)
+        self.none = [number for number, tag in enumerate(self.tags) if tag == "O"]
 
     @abstractmethod
     def decode(

@@ -1,0 +1,119 @@
+"""What a tagger's network has beside an encoder, as modules of padded tensors."""
+
+from copy import deepcopy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.exported.padded import PaddedLayout
+from headwise.features.character_networks import CharacterCNN, CharacterLSTM
+from headwise.features.characters import CharacterEmbedding
+
+
+class TagGraph(nn.Module):
+    """From the states of words to the scores of their tags.
+
+    Args:
+        model: Gives what is above its encoder.
+    """
+
+    inputs = ("tokens",)
+
+    def __init__(self, model: Any):
+        super().__init__()
+        self.layers = model.tagger.layers
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        """What `inputs` names, `[texts, words, width]` -> `[texts, words, tags]`."""
+        (tokens,) = tensors
+        return self.layers(tokens)
+
+
+class SpellingGraph(nn.Module):
+    """From what is read of the spelling of words to vectors (see `CharacterEmbedding`).
+
+    Args:
+        layer: That of a model.
+    """
+
+    def __init__(self, layer: CharacterEmbedding):
+        super().__init__()
+        self.network: nn.Module | None = None
+        if layer.network is not None:
+            self.vectors = layer.vectors
+            own = layer.network
+            self.network = _Convolution(own) if isinstance(own, CharacterCNN) else _Ends(own)
+        self.ngrams = None if layer.ngrams is None else nn.Embedding.from_pretrained(layer.ngrams.weight)
+        self.shape = layer.shape
+        views = {
+            self.network: ("letters", "lengths"),
+            self.ngrams: ("grams", "counts"),
+            self.shape: ("shapes",),
+        }
+        self.inputs = tuple(name for view, names in views.items() if view is not None for name in names)
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        """What `inputs` names -> `[words, features]`.
+
+        Of `letters` and `grams`, `[words, most]`, as many count as `lengths` and `counts` say, `[words]`;
+        `shapes` are `[words, shapes]`.
+        """
+        read = dict(zip(self.inputs, tensors, strict=True))
+        views = []
+        if self.network is not None:
+            letters = self.vectors(read["letters"])
+            views.append(self.network(letters, PaddedLayout(read["lengths"], letters.shape[1])))
+        if self.ngrams is not None:
+            grams = self.ngrams(read["grams"])
+            sums = PaddedLayout(read["counts"], grams.shape[1]).sums(grams.flatten(0, 1))
+            views.append(sums / read["counts"][:, None])
+        if self.shape is not None:
+            views.append(self.shape(read["shapes"]))
+        return torch.cat(views, dim=1)
+
+
+class _Convolution(nn.Module):
+    """A `CharacterCNN` on padded words."""
+
+    def __init__(self, network: CharacterCNN):
+        super().__init__()
+        self.filters = deepcopy(network.filters)
+        self.filters.padding = (self.filters.kernel_size[0] // 2,)
+
+    def forward(self, letters: Tensor, layout: PaddedLayout) -> Tensor:
+        """`[words, letters, inputs]` -> `[words, features]`."""
+        seen = letters.masked_fill(~layout.real[..., None], 0.0)
+        found = self.filters(seen.transpose(1, 2)).transpose(1, 2)
+        return torch.tanh(layout.tops(found.flatten(0, 1)))
+
+
+class _Ends(nn.Module):
+    """A `CharacterLSTM` on padded words: of each direction a network that reads from the first letter on,
+    for the other one with the words turned round."""
+
+    def __init__(self, network: CharacterLSTM):
+        super().__init__()
+        lstm = network.lstm
+        self.ahead, self.back = (
+            nn.LSTM(lstm.input_size, lstm.hidden_size, batch_first=True) for _ in range(2)
+        )
+        weights = lstm.state_dict()
+        turned = "_reverse"
+        self.ahead.load_state_dict({name: own for name, own in weights.items() if turned not in name})
+        self.back.load_state_dict(
+            {name.removesuffix(turned): own for name, own in weights.items() if turned in name}
+        )
+
+    def forward(self, letters: Tensor, layout: PaddedLayout) -> Tensor:
+        """`[words, letters, inputs]` -> `[words, features]`."""
+        last = (layout.lengths - 1)[:, None]
+        places = torch.arange(letters.shape[1])[None]
+        turned = _taken(letters, (last - places).clamp(min=0))
+        ends = (_taken(lstm(own)[0], last) for lstm, own in ((self.ahead, letters), (self.back, turned)))
+        return torch.cat(list(ends), dim=2)[:, 0]
+
+
+def _taken(rows: Tensor, places: Tensor) -> Tensor:
+    """`[texts, rows, features]` -> the rows that `[texts, places]` name, `[texts, places, features]`."""
+    return rows.gather(1, places[..., None].expand(-1, -1, rows.shape[2]))
