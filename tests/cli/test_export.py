@@ -166,3 +166,16 @@ def test_the_public_name_without_torch(exported):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("('bad', 'good') ['")
     assert done.stdout.endswith("(1, 2)\n")
+
+
+def test_serving_without_torch(exported):
+    pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+    code = f"""{BLOCKED}
+from headwise.serve.answering import Answering
+from headwise.serve.app import create_app
+answering = Answering({str(exported)!r})
+create_app(answering)
+print(*answering.predict([{{"text": "w1 w2"}}]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["prediction"] in ("bad", "good")

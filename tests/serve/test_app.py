@@ -11,6 +11,7 @@ from headwise import TextClassifier
 from headwise.cli import main
 from headwise.serve.answering import Answering
 from headwise.serve.app import create_app, is_local
+from headwise.verbs.export import export_model
 
 LABELS = ["bad", "<b>good</b>"]
 TEXTS = [f"{word} {n}" for n in range(10) for word in ("poor plot", "great film", "awful", "lovely actor")]
@@ -31,6 +32,15 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def answering(folder):
     return Answering(folder)
+
+
+@pytest.fixture(scope="module")
+def exported(folder, tmp_path_factory):
+    """A client of what was exported of the model."""
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name, reason="the extra `onnx` is not installed")
+    target = export_model(folder, tmp_path_factory.mktemp("exported") / "small").folder
+    return TestClient(create_app(Answering(target)))
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +214,18 @@ def test_a_model_of_trees_parses_what_it_is_asked(parsing, other):
         client = TestClient(create_app(Answering(parsing / "model")))
         answer = client.post("/predict", json={"texts": ["x"]})
         assert answer.json()["code"] == "HW261"
+
+
+def test_what_was_exported_predicts_and_explains_nothing(client, exported):
+    asked = {"texts": ["a great film", ""]}
+    both = (one.post("/predict", json=asked).json()["predictions"] for one in (client, exported))
+    for wanted, found in zip(*both, strict=True):
+        assert found["prediction"] == wanted["prediction"]
+        assert found["probabilities"] == pytest.approx(wanted["probabilities"], abs=2e-6)
+    told = (one.get("/model").json() | {"model": ""} for one in (client, exported))
+    assert next(told) == next(told)
+    refused = exported.post("/explain", json=asked)
+    assert (refused.status_code, refused.json()["code"]) == (422, "HW958")
+    page = exported.post("/", data={"text": "a great film"}).text
+    assert "&lt;b&gt;good&lt;/b&gt;" in page
+    assert "It was exported" in page

@@ -35,7 +35,7 @@ def serve(
     extra serve: pip install 'headwise[serve]'.
 
     Args:
-        model: Folder of the model.
+        model: Folder of the model, or what headwise export made of it (which explains nothing).
         host: The address to listen on; 0.0.0.0 for all of this machine. By default only the machine itself
             can ask.
         port: Of the address; 0 for one that is free.
@@ -50,7 +50,7 @@ def serve(
     Raises:
         HeadwiseError: The model or the address cannot be used, or the extra is not installed.
     """
-    from headwise.serve.server import serve as run  # with it comes torch
+    from headwise.serve.server import serve as run  # with it come the libraries
 
     keep_freed_memory()
     run(

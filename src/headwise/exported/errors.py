@@ -12,7 +12,7 @@ class ExportError(HeadwiseError):
     Codes: HW951 a library is not installed, HW952 the model has what cannot be exported, HW953 the exported
     model does not say what the model says, HW954 the folder has files of something else, HW955 a text is
     longer than an exported model reads, HW956 the network's file cannot be run, HW957 a command that needs
-    torch, where it is not installed.
+    torch, where it is not installed, HW958 an exported model is asked for more than predictions.
     """
 
     code = "HW950"

@@ -17,12 +17,8 @@ from typing import Any
 from headwise.data.errors import DataError
 from headwise.data.rows import Row
 from headwise.errors import HeadwiseError
-from headwise.report.explanation import Explanation
-from headwise.store import read_info
-from headwise.tasks import find_task
 from headwise.verbs.listener import NOBODY
-from headwise.verbs.model_source import predictor_for
-from headwise.verbs.models import open_model, rows_for
+from headwise.verbs.sources import open_source
 
 REQUEST = "the request"
 """What stands in messages where a file's name would."""
@@ -41,7 +37,7 @@ class Answering:
     """A model that answers one request at a time, whichever threads they come from.
 
     Args:
-        folder: The model's folder.
+        folder: The model's folder, or an exported one.
         unsure: See `headwise.verbs.predict.predict_file`.
         pipeline: See `headwise.verbs.models.open_model`.
         batch_tokens: Words that the model reads at once.
@@ -49,8 +45,8 @@ class Answering:
         reading: How records are read, where that is not to be guessed: the names of their fields.
 
     Attributes:
-        model: The model.
-        info: What its folder says of it.
+        source: The model, opened.
+        model: The model itself.
         kind: What it reads.
 
     Raises:
@@ -68,11 +64,9 @@ class Answering:
         reading: Mapping[str, Any] | None = None,
     ):
         self.folder, self.reading = Path(folder), dict(reading or {})
-        self.model = open_model(folder, device, pipeline)
-        self.info = read_info(self.folder)
-        self.task = find_task(self.model.config.task)
-        self.kind = self.task.kind_for(self.model.config)
-        self._predictor = predictor_for(self.model, self.info, batch_tokens, self.reading, unsure)
+        self.source = open_source(folder, device, pipeline)
+        self.model, self.kind = self.source.model, self.source.kind
+        self._predictor = self.source.predictor(batch_tokens, self.reading, unsure)
         self._one = Lock()
 
     @property
@@ -82,7 +76,7 @@ class Answering:
         named = {} if labels is None else {"labels": list(labels)}
         return {
             "model": self.folder.name,
-            "task": self.model.config.task,
+            "task": self.source.task,
             "reads": self.kind.nouns.many,
             **named,
         }
@@ -118,8 +112,9 @@ class Answering:
             found = self._predictor.again([row.item for row in rows])
             return [layout.record(row, own).rstrip("\n") for row, own in zip(rows, found, strict=True)]
 
-    def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Explanation]:
-        """Why the model says what it says of records; the number of the record is `Explanation.item`.
+    def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Why the model says what it says of records; an `Explanation` for each, whose `item` is
+        the number of the record.
 
         Raises:
             HeadwiseError: The records cannot be read, or what the model says is not explained.
@@ -127,7 +122,7 @@ class Answering:
         if not records:
             return []
         with self._one:
-            return self.task.explain(self.model, [row.item for row in self._read(records)])
+            return self.source.explain([row.item for row in self._read(records)])
 
     def _read(self, records: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
         """The records as the model reads them."""
@@ -137,7 +132,7 @@ class Answering:
             text = _table(records) if form == "csv" else _lines(records)
             path.write_text(text, encoding="utf-8", errors="surrogatepass")  # who reads it refuses these
             try:
-                return list(rows_for(self.task, self.model, self.info, path, self.reading, NOBODY))
+                return list(self.source.rows(path, self.reading, NOBODY, None))
             except DataError as error:
                 told = {"expected": error.expected, "advice": error.advice, "column": error.column}
                 raise DataError(error.code, error.found, path=REQUEST, line=error.line, **told) from None

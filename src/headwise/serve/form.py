@@ -9,7 +9,6 @@ from headwise.report import plots
 from headwise.report.page import escaped, page
 from headwise.report.plots import bar, table
 from headwise.serve.answering import Answering
-from headwise.store.shown import model_html
 
 _SHOWN = 10  # labels, the most probable first
 _MARKED = "What speaks for it is blue and underlined, what speaks against it orange and dotted."
@@ -40,7 +39,7 @@ def form_page(answering: Answering, texts: Sequence[str] = ()) -> str:
         parts.append(f"<p>This model reads {many}: POST them to /predict as records.</p>")
     if titles and len(texts) == len(titles):
         parts.append(_answer(answering, texts))
-    parts.append(f"<h2>The model</h2>{model_html(answering.model, answering.info)}")
+    parts.append(f"<h2>The model</h2>{answering.source.shown()}")
     return page(name, "\n".join(parts), style=plots.STYLE + _STYLE)
 
 

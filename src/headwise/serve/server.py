@@ -33,7 +33,7 @@ def serve(
     """Answer requests until the process gets a signal to stop; those that came before are answered first.
 
     Args:
-        folder: The model's folder.
+        folder: The model's folder, or an exported one.
         host: The address to listen on.
         port: Of it; 0 for one that is free.
         most_items: See `headwise.serve.app.create_app`.

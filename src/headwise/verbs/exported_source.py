@@ -1,7 +1,7 @@
 """An exported folder as a source of predictions: onnxruntime computes them, without torch."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from headwise.data.kinds import KINDS, rows_to_predict
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.rows import Rows
 from headwise.errors import ConfigError
+from headwise.exported.errors import ExportError
 from headwise.exported.load import exported_info, load_exported
 from headwise.exported.session import asked_threads
 from headwise.predictions.predictor import Predictor
@@ -63,6 +64,18 @@ class ExportedSource:
 
         info = exported_info(self.folder)
         return rows_as_trained(self.kind, info, file, reading, read, listener, heads)
+
+    def explain(self, items: Sequence[Any]) -> list[Any]:
+        raise ExportError(
+            f"{self.folder} was exported: it predicts, and explains nothing; ask the model folder",
+            code="HW958",
+        )
+
+    def shown(self) -> str:
+        return (
+            "<p>It was exported: it predicts without PyTorch. How good it is, and why it says what it "
+            "says, is told by the model folder.</p>"
+        )
 
     def computing(self) -> Callable[[], AbstractContextManager[Any]]:
         return nullcontext

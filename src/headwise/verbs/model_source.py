@@ -1,6 +1,6 @@
 """A model folder as a source of predictions: PyTorch computes them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from headwise.attention import compiled
 from headwise.data.rows import Rows
 from headwise.predictions.predictor import Predictor
 from headwise.store import read_info
+from headwise.store.shown import model_html
 from headwise.tasks import find_task
 from headwise.verbs.listener import Listener
 from headwise.verbs.models import open_model, rows_for
@@ -32,8 +33,8 @@ class ModelSource:
     def __init__(self, folder: Path | str, device: str, pipeline: str | None):
         self.folder, self.pipeline = folder, pipeline
         self.model, self.info = open_model(folder, device, pipeline), read_info(Path(folder))
-        self.task = find_task(self.model.config.task)
-        self.kind = self.task.kind_for(self.model.config)
+        self._does = find_task(self.model.config.task)
+        self.task, self.kind = self._does.name, self._does.kind_for(self.model.config)
         self.on_cpu = self.model.device.type == "cpu"
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
@@ -42,7 +43,13 @@ class ModelSource:
     def rows(
         self, file: Path, reading: Mapping[str, Any], listener: Listener, heads: Path | str | None
     ) -> Rows[Any]:
-        return rows_for(self.task, self.model, self.info, file, reading, listener, heads)
+        return rows_for(self._does, self.model, self.info, file, reading, listener, heads)
+
+    def explain(self, items: Sequence[Any]) -> list[Any]:
+        return self._does.explain(self.model, items)
+
+    def shown(self) -> str:
+        return model_html(self.model, self.info)
 
     def computing(self) -> Callable[[], AbstractContextManager[Any]]:
         return compiled.waiting

@@ -1,6 +1,6 @@
 """Sources: models at work, whatever runs them. Nothing here imports torch before a model that needs it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -18,10 +18,14 @@ class Source(Protocol):
     """A model in a folder, opened to predict.
 
     Attributes:
+        model: The model.
+        task: What it does.
         kind: What it reads.
         on_cpu: Whether the processor computes.
     """
 
+    model: Any
+    task: str
     kind: Kind[Any]
     on_cpu: bool
 
@@ -37,6 +41,18 @@ class Source(Protocol):
         self, file: Path, reading: Mapping[str, Any], listener: Listener, heads: Path | str | None
     ) -> Rows[Any]:
         """The records of a file as the model reads them."""
+        ...
+
+    def explain(self, items: Sequence[Any]) -> list[Any]:
+        """Which words made the model say what it says of items, an `Explanation` each.
+
+        Raises:
+            HeadwiseError: That is not explained.
+        """
+        ...
+
+    def shown(self) -> str:
+        """What the model is and how good it is, as a piece of a page."""
         ...
 
     def computing(self) -> Callable[[], AbstractContextManager[Any]]:
