@@ -65,7 +65,8 @@ class TrainConfig:
         check_choice(self, "precision", ("float32", "bfloat16"))
 
     def merit(self, epoch: int, scores: Mapping[str, float]) -> float:
-        """How good an epoch is; the epoch with the highest merit is kept.
+        """How good an epoch is; the epoch with the highest merit is kept. While a score is 0, as F1 is
+        where nothing is found yet, the loss tells epochs apart.
 
         Args:
             epoch: Its number.
@@ -80,4 +81,4 @@ class TrainConfig:
             raise ConfigError(
                 f"train: score: {self.score!r} is not known of this task, only {', '.join(scores)}"
             )
-        return -scores["loss"] if self.score == "loss" else scores[self.score]
+        return scores[self.score] if self.score != "loss" and scores[self.score] > 0 else -scores["loss"]
