@@ -1,5 +1,6 @@
 """Lines of a list are left out of training, and of nothing else."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -80,3 +81,13 @@ def test_a_weight_that_is_none(parts, tmp_path, weight):
 def test_a_list_without_weights(parts, tmp_path):
     with pytest.raises(DataError, match=r"HW111.*weight"):
         with_weights(parts, listed(tmp_path, f"{parts.train[0].line},{parts.train[0].label}"))
+
+
+def test_objects_of_an_array_on_one_line_are_told_apart(tmp_path):
+    rows = [{"text": f"text number {n}", "label": "ab"[n % 2]} for n in range(40)]
+    (tmp_path / "data.json").write_text(json.dumps(rows))
+    parts = read_parts(KINDS["classify"], str(tmp_path / "data.json"))
+    own = parts.train[0]
+    found, count = without_lines(parts, listed(tmp_path, f"{own.line},{own.label}"))
+    assert count == 1
+    assert own not in found.train

@@ -55,9 +55,14 @@ def test_an_array_of_objects(indent):
     text = json.dumps(ROWS, indent=indent)
     assert [record.fields for record in records(text)] == ROWS
     lines = [record.line for record in records(text.replace("\n", "\r\n") + "\n\n")]
-    assert lines == {None: [1, 1, 1, 1], 0: [2, 5, 17, 18], 2: [2, 5, 17, 18]}[indent]
+    assert lines == {None: [1, 2, 3, 4], 0: [2, 5, 17, 18], 2: [2, 5, 17, 18]}[indent]
     assert [record.fields for record in records("[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]")] == ROWS
     assert [record.line for record in records(" \n\n" + text)] == [line + 2 for line in lines]
+
+
+def test_no_two_objects_of_an_array_have_the_same_place():
+    text = '[{"a": 1}, {"a": 2},\n{"a": 3}, {"a": 4},\n\n\n\n{"a": 5}]'
+    assert [record.line for record in records(text)] == [1, 2, 3, 4, 6]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,8 @@ def test_an_array_of_objects(indent):
         ('[{"a": 1},\n{"a" 2},\n{"a": 3}]', ("HW115", 2, 6), 1),
         ('[{"a": 1},\n{"a": \n\n', ("HW115", 4, 1), 1),
         ('[{"a": 1},\n{"a": 2},', ("HW115", 2, None), 2),
-        ('[{"a": 1}, 3, {"a": 2}]', ("HW116", 1, None), 2),
+        ('[{"a": 1}, 3, {"a": 2}]', ("HW116", 2, None), 2),
+        ('[{"a": 1}, {"a": 2}, {"a" 2}]', ("HW115", 3, 6), 2),
         ('[{"a": 1},\n' + "[" * 100_000, ("HW115", 2, None), 1),
     ],
 )

@@ -83,9 +83,13 @@ def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
 
 
 def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
-    """The elements of an array, each with the line on which it begins; the last where one is not valid, as
-    nobody knows where the next begins. What is not whole is tried again when it has twice the length."""
-    decoder, rest, first, number = json.JSONDecoder(), "", 0, 0
+    """The elements of an array, each with its place; the last where one is not valid, as nobody knows where
+    the next begins. What is not whole is tried again when it has twice the length.
+
+    A place is the line on which an element begins. Where another one has that already, it is the number
+    after the other's: so no two have the same, by which reports and lists of lines would mix them up, and
+    in an array on one line they are counted."""
+    decoder, rest, first, number, place = json.JSONDecoder(), "", 0, 0, 0
     while taken := list(_as_much_as(lines, len(rest))):
         number = taken[-1][0]
         texts = [text for _, text in taken]
@@ -100,21 +104,23 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
             first, at = first + rest.count("\n", at, begin), begin
             if rest[at] == "]":
                 return
+            own = max(first, place + 1)
             try:
                 _, end = decoder.raw_decode(rest, at)
             except (ValueError, RecursionError) as error:
                 reached = getattr(error, "pos", 0)
                 if reached >= len(rest.rstrip()) and len(rest) < LONGEST_FIELD:
                     break  # it goes on in the next line
-                yield first, rest[at:]
+                yield own, rest[at:]
                 return
-            yield first, rest[at:end]
+            yield own, rest[at:end]
+            place = own
             first, at = first + rest.count("\n", at, end), end
         else:
             at = len(rest)
         rest = rest[at:]
     if rest:
-        yield first, rest
+        yield max(first, place + 1), rest
     else:
         source.refuse(
             "HW115", "an array that is not closed", number, advice="copy or export the file again"
