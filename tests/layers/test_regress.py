@@ -19,6 +19,7 @@ def test_scale_there_and_back():
     np.testing.assert_allclose(scale.standardize(targets).std(), 1, atol=1e-6)
     assert Scale.from_json(scale.to_json()) == scale
     assert Scale.of(np.array([2.0, 2.0])) == Scale(2.0, 1.0)
+    assert Scale(2.0, 4.0).deviations(np.array([1e90])) == pytest.approx(2.5e89)
 
 
 def test_scale_of_numbers_that_count_several_times_or_not_at_all():

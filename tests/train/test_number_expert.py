@@ -31,9 +31,20 @@ def test_one_text_that_both_are_far_off_does_not_decide():
     random = np.random.default_rng(0)
     encoder, expert = random.normal(size=(2, 400))
     wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=400)
-    encoder[0], expert[0], wanted[0] = 5.0, 5.0, 40.0
+    for far in (40.0, -40.0, -400.0):
+        encoder[0], expert[0], wanted[0] = 5.0, 5.0, far
+        found = fit_weights(encoder, expert, wanted)
+        assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
+
+
+@pytest.mark.parametrize("far", [1e30, -1e97, np.inf])
+def test_nor_does_one_that_is_far_off_all_training_texts(far):
+    random = np.random.default_rng(0)
+    encoder, expert = random.normal(size=(2, 50))
+    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=50)
+    wanted[0] = far
     found = fit_weights(encoder, expert, wanted)
-    assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
+    assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.1)
 
 
 def test_texts_that_do_not_count_are_as_if_they_were_not_there():

@@ -60,9 +60,14 @@ class Scale:
     def to_json(self) -> dict[str, float]:
         return {"mean": self.mean, "deviation": self.deviation}
 
+    def deviations(self, targets: np.ndarray) -> np.ndarray:
+        """By how many deviations targets are off the mean: `[texts]`, float64, in which what is far off
+        still is a number."""
+        return (targets.astype(np.float64) - self.mean) / self.deviation
+
     def standardize(self, targets: np.ndarray) -> np.ndarray:
-        """`[texts]`, float32."""
-        return ((targets - self.mean) / self.deviation).astype(np.float32)
+        """The same in float32, as networks read it."""
+        return self.deviations(targets).astype(np.float32)
 
     def restore(self, outputs: np.ndarray) -> np.ndarray:
         """`[texts]`, float64."""

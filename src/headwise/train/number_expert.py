@@ -21,6 +21,10 @@ _FAR = 1.345 * 1.4826
 """Times the median error from which on a text counts less (Huber: 95 % as good as least squares where
 errors are normal)."""
 _ROUNDS = 50
+_FARTHEST = 1e4
+"""Deviations from the mean. What is farther off, as a mistyped number of held-out texts that the training
+ones have nothing like, has as little say; and as the rounds begin with least squares, they would not come
+near the others."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def fit_weights(
         importance: How much each text counts, if they differ, 1 in the mean.
     """
     said = np.stack([encoder, expert], axis=1).astype(np.float64)
-    own = wanted.astype(np.float64)
+    own = wanted.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
     counts = np.ones(len(own)) if importance is None else np.asarray(importance, dtype=np.float64)
     weights = _nearest(said, own, counts, _PRIOR)
     sizes = weights * said.std(axis=0)
@@ -72,7 +76,7 @@ def _nearest(said: NDArray, wanted: NDArray, counts: NDArray, prior: float) -> N
 
     members = said.shape[1]
     equal, near = np.sqrt(prior) * np.eye(members), np.ones(len(wanted))
-    weights = np.zeros(members)
+    weights = np.full(members, np.inf)  # no start: least squares may give 0 where one text is far off
     for _ in range(_ROUNDS):
         roots, before = np.sqrt(counts * near), weights
         left = np.vstack([said * roots[:, None], equal])
@@ -95,7 +99,7 @@ def add_number_expert(objective: "RegressionObjective") -> Kept | None:
     model = objective.model
     model.add_expert(expert, 0.0)
     said = model.outputs_of(objective.dev_items)[:, 0], model.expert_scores(objective.dev_items)[:, 0]
-    weights = fit_weights(*said, model.scale.standardize(objective.dev_targets), objective.dev_weights)
+    weights = fit_weights(*said, model.scale.deviations(objective.dev_targets), objective.dev_weights)
     _weigh(objective, expert, weights)
     return Kept(weights, fitted.chosen)
 
