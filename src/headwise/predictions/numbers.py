@@ -61,4 +61,5 @@ class NumberPredictor(Predictor):
         self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
 
     def counted(self) -> list[str]:
-        return [f"predicted {self.low:g} to {self.high:g}, mean {self.sum / self.items:g}"]
+        low, high, mean = map(self.model.scale.written, (self.low, self.high, self.sum / self.items))
+        return [f"predicted {low} to {high}, mean {mean}"]
