@@ -53,6 +53,31 @@ def test_a_header(write):
     assert data.features == ("x1", "x2")
 
 
+NUMBERED = "0,label,bag,1\n5,yes,a,6\n7,no,b,8\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (NUMBERED, {}),
+        (
+            NUMBERED.replace("bag", "who").replace("label", "what"),
+            {"bag_column": "who", "label_column": "what"},
+        ),
+    ],
+)
+def test_a_header_in_which_features_have_numbers(write, text, options):
+    data = read_bags(write("a.csv", text), BagOptions(**options))
+    assert shown(data) == [("a", "yes", [[5, 6]], 2), ("b", "no", [[7, 8]], 3)]
+    assert data.features == ("0", "1")
+
+
+@pytest.mark.parametrize("text", ["1,bag,0\n6,a,5\n8,b,7\n", "label,1,bag,0\n,6,a,5\n,8,b,7\n"])
+def test_features_that_have_numbers_are_found_by_them(write, text):
+    data = read_bags(write("a.csv", text), features=("0", "1"), labelled=False)
+    assert [bag.instances.tolist() for bag in data.items] == [[[5, 6]], [[7, 8]]]
+
+
 def test_bag_before_label(write):
     data = read_bags(write("a.csv", "7,1,0.5\n8,1,0.5\n9,0,0.5\n7,1,2\n"))
     assert [(bag.id, bag.label, len(bag.instances)) for bag in data.items] == [

@@ -167,7 +167,7 @@ def read_bags(
     if form is None:
         form = "uci" if is_uci(head[0][1]) else "csv"
         source.notes.append(f"format {form} guessed from the first line - override with --format")
-    names, header = _names(form, head, source, options)
+    names, header = _names(form, head, source, options, features or ())
     sample = [cells for _, cells in head[header:]]
     named = features if header and features is not None and {*features} <= {*names} else ()
     free = [i for i, name in enumerate(names) if name not in named]
@@ -207,13 +207,16 @@ def parse_number(cell: str) -> float | None:
 
 
 def _names(
-    form: BagFormat, head: Sequence[Cells], source: Source, options: BagOptions
+    form: BagFormat, head: Sequence[Cells], source: Source, options: BagOptions, features: Sequence[str]
 ) -> tuple[tuple[str, ...], bool]:
     """The columns' names, or their numbers from "1", and whether the first row tells them."""
     line, first = head[0]
     header = options.header
     if header is None:
-        header = form == "csv" and all(parse_number(cell) is None for cell in first[2:])
+        header = form == "csv" and (
+            all(parse_number(cell) is None for cell in first[2:])
+            or _is_header([cell.strip() for cell in first], features, options)
+        )
     if not header:
         return tuple(str(i) for i in range(1, len(first) + 1)), False
     names = tuple(name.strip() or str(i) for i, name in enumerate(first, start=1))
@@ -222,6 +225,16 @@ def _names(
     if len(head) == 1:
         raise source.error("HW113", "a header without rows below it", line)
     return names, True
+
+
+def _is_header(cells: Sequence[str], features: Sequence[str], options: BagOptions) -> bool:
+    """Whether a first row names columns though some names are numbers, as pandas numbers columns: it names
+    bags, and beside them labels or all features that a model knows."""
+    bag, label = (
+        bool({*map(normal_name, cells)} & {*usual}) if asked is None else asked in cells
+        for asked, usual in ((options.bag_column, BAG_NAMES), (options.label_column, BAG_LABEL_NAMES))
+    )
+    return bag and (label or (bool(features) and {*features} <= {*cells}))
 
 
 def _has_no_labels(
@@ -293,7 +306,7 @@ def _features(
     rest = tuple(i for i in range(len(names)) if i not in others)
     if features is None:
         return rest
-    if header and not all(name.isdecimal() for name in features):
+    if header and ({*features} <= {*names} or not all(name.isdecimal() for name in features)):
         lacking = next((name for name in features if name not in names), None)
         if lacking is not None:
             expected = "the features that the model was trained on"
