@@ -43,6 +43,13 @@ def test_columns_of_zeros_and_ones_are_guessed(write):
     assert infer_task(longer, {}) == ("multi-label", "the columns 'toxic', 'threat', 'rare' say yes or no")
 
 
+def test_labels_of_a_model_that_have_no_column_are_told(write):
+    path = write("f.csv", CSV)
+    told = "labels without a column, which therefore no text has: 'insult'"
+    assert told in read_sets(path, None, known=("toxic", "threat", "insult")).notes
+    assert "without a column" not in "".join(read_sets(path, None, known=("toxic", "threat")).notes)
+
+
 @pytest.mark.parametrize("asked", ["toxic,threat", "Threat, 3", "3-4", "3,4-4"])
 def test_columns_are_named_or_numbered(write, asked):
     path = write("f.csv", CSV)

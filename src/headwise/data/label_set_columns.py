@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headwise.data.columns import Columns, choose_columns, names_in
+from headwise.data.diagnosis import some
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
@@ -83,6 +84,9 @@ def choose_label_set_columns(
     if not found and flags:
         shown = ", ".join(map(repr, flags))
         source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
+        if lacking := [repr(label) for label in known if label not in flags]:
+            told = f"labels without a column, which therefore no text has: {some(lacking)}"
+            source.notes.append(told)
         return choose_flags(sample, source, flags)
     if not found:
         return _with_separator(choose_columns(sample, source, labelled=True), sample, source)
