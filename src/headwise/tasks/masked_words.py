@@ -14,6 +14,7 @@ from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.masked_model import MaskedModel
 from headwise.models.model_config import ModelConfig
+from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import Line, Sheet
 from headwise.scores.masked import MaskedScores
@@ -118,6 +119,15 @@ class MaskedWords(Task):
             "texts",
             lower=True,
         )
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[Remark]:
+        """Where nothing was hidden, a perplexity of 1 is no merit."""
+        if scores.get("words") != 0:
+            return []
+        told = "no word that the model knows was hidden (their share is small), so these scores say nothing"
+        return [Remark(f"{told}; give more texts", warning=True)]
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
         """Nothing: the words are the answers."""
