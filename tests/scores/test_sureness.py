@@ -70,6 +70,12 @@ def test_what_is_asked():
         least_sure("precision=0.9", bad)
 
 
+def test_what_is_expected_is_not_rounded_up_to_what_was_asked():
+    sure = Sureness.of(np.full(50, 0.9999), np.ones(50, dtype=bool)).to_json()
+    with pytest.raises(ConfigError, match=r" 99\.9 % is expected"):
+        least_sure("precision=1", sure)
+
+
 def test_of_coin_flips_no_share_is_promised():
     """Of the first few three in four are soon right, and the probabilities say that it was chance."""
     chance = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """How sure a model has to be: what it says with some probability stands, the rest is left to people."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -125,8 +126,9 @@ def least_sure(asked: str, kept: Any) -> float:
     place = steps.least(value)
     if place is None:
         best = steps.expected[steps.answered >= LEAST].max(initial=0.0)
+        shown = math.floor(1000 * best) / 10  # rounded up it could be what was asked for
         raise ConfigError(
-            f"--unsure {asked}: of what the model is surest of, {100 * best:.1f} % is expected to be right "
+            f"--unsure {asked}: of what the model is surest of, {shown:.1f} % is expected to be right "
             "by held-out texts; ask for less, or give a probability"
         )
     return float(steps.probability[place])

@@ -237,15 +237,19 @@ def _explained(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation
 
 
 def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
-    """The words that add most to each label."""
+    """The words that add most to each label; those that take from it are none of them, few as there are."""
     sums: dict[str, dict[str, float]] = {}
     for own in found:
         if own.probability is not None:
             words = sums.setdefault(own.said, {})
             for word in own.words:
                 words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.share
-    best = lambda words: sorted(words.items(), key=lambda pair: -pair[1])[:_WORDS]  # noqa: E731
-    return {label: best(words) for label, words in sorted(sums.items())}
+    adding = {label: [pair for pair in words.items() if pair[1] > 0] for label, words in sums.items()}
+    return {
+        label: sorted(words, key=lambda pair: -pair[1])[:_WORDS]
+        for label, words in sorted(adding.items())
+        if words
+    }
 
 
 def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
