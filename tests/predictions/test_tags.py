@@ -24,6 +24,13 @@ def test_texts_without_words_and_words_with_line_ends():
     assert len(list(_records(io.BytesIO("".join(records).encode()), layout))) == len(texts)
 
 
+def test_what_stands_for_no_words_can_be_read_where_tags_mark_spans():
+    layout = TagLayout("conll", (), (), (), lambda words: words, spans=True)
+    row, said = Row(0, {}, Tagged((), (), 0)), TaggedText((), (), (), None, None)
+    assert layout.record(row, said) == "_\tO\n\n"
+    assert layout.agrees("_\tO\n\n", said)
+
+
 def test_documents_begin_where_they_do_in_the_input():
     items = [Tagged((word,), (), n, starts_document=n != 1) for n, word in enumerate("abc")]
     layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)

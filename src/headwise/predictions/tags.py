@@ -51,7 +51,8 @@ class TagLayout(RecordLayout):
         """One record with its line end; `probabilities` is what the model says of the words."""
         own: TaggedText = probabilities
         if self.form == "conll":
-            pairs = zip(own.words or ("",), own.tags or ("",), strict=True)
+            none = "O" if self.spans else ""  # what stands for no words is in no span, for whoever reads it
+            pairs = zip(own.words or ("",), own.tags or (none,), strict=True)
             words = "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs)
             return f"{_document(row.item)}{words}\n"
         found: dict[str, Any] = {
