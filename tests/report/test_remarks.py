@@ -104,3 +104,9 @@ def test_tasks_know_what_to_remark():
         assert TASKS[name].remarks({}, numbers()) == []
     [found] = TASKS["classify"].remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
     assert "always 'a'" in found.text
+
+
+def test_the_number_that_would_be_nearer_is_not_rounded():
+    scores = {"mae": 250.0, "median_mae": 200.0, "median": 1700049500.5, "r2": -0.1}
+    [found] = on_numbers(scores, SIZES[:2])
+    assert found.text.startswith("always 1700049500.5 would be nearer (mean absolute error 200 in place")

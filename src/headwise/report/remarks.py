@@ -101,7 +101,8 @@ def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
         advice += "logarithm (a column of it)"
     if is_number(error) and is_number(other) and error > other:
         gap = f"{FORMS['figure'](other)} in place of {FORMS['figure'](error)}"
-        told = f"always {FORMS['figure'](constant)} would be nearer (mean absolute error {gap}){advice}"
+        # All its digits: what it is rounded to need not be nearer.
+        told = f"always {constant:.15g} would be nearer (mean absolute error {gap}){advice}"
         return [Remark(told, warning=True)]
     if is_number(explained) and explained < 0:
         told = "always the mean of these numbers would have a smaller squared error (variance explained "
