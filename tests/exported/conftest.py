@@ -77,6 +77,44 @@ ROWS = {
         "node",
         {"windows": WindowsConfig(words=WINDOW)},
     ),
+    "star-transformer": (
+        "star-transformer",
+        SMALL | {"max_positions": 64},
+        "node,max",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
+    "star-transformer, truncated": (
+        "star-transformer",
+        SMALL | {"ring": "truncate", "variant": "fastnlp", "positions": "sinusoidal"},
+        "max",
+        {},
+    ),
+    "star-transformer, zeros": (
+        "star-transformer",
+        SMALL | {"ring": "zero", "positions": "none", "residual": True},
+        "mean",
+        {},
+    ),
+    "set-transformer": (
+        "set-transformer",
+        {"width": 8, "heads": 2, "layers": 2, "induced": 3},
+        "node,max",
+        {},
+    ),
+    "set-transformer, no points": (
+        "set-transformer",
+        {
+            "width": 8,
+            "heads": 2,
+            "layers": 1,
+            "induced": 0,
+            "block": "paper",
+            "norm": "pre",
+            "scale": "model",
+        },
+        "mean,max",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
     "s-lstm": ("s-lstm", {"width": 8, "layers": 2}, "node", {"windows": WindowsConfig(words=WINDOW)}),
 }
 

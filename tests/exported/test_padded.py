@@ -1,14 +1,12 @@
 """Encoders on padded texts whose sizes are no numbers say what they say of ragged ones."""
 
-from copy import deepcopy
-
 import pytest
 import torch
 
-from headwise.attention import SelfAttention
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import output_width
 from headwise.encoders.pooling import Readout
+from headwise.exported.encoders import on_padded
 from headwise.exported.padded import PaddedLayout
 from headwise.ragged import Ragged
 
@@ -37,10 +35,7 @@ def test_padding_changes_nothing(row, sizes):
         settings = settings | {"distances": ("word", "none")}
     encoder = kind(config(**settings)).eval()
     readout = Readout(readout, output_width(encoder.config))
-    own = deepcopy(encoder)
-    for layer in own.modules():
-        if isinstance(layer, SelfAttention):
-            layer.impl = "sdpa"
+    own = on_padded(encoder, 8, 32)
     texts = [torch.randn(size, 8) for size in sizes]
     longest = max(1, *sizes)
     padded = torch.full((len(sizes), longest, 8), 1e3)  # what nobody may read

@@ -66,7 +66,9 @@ def memo_of(lengths: Tensor, longest: Any) -> dict[Any, Any]:
     return {Plan: PaddedPlan(lengths, longest)}
 
 
-def cross_attention(query: Tensor, key: Tensor, value: Tensor, lengths: Tensor) -> Tensor:
+def cross_attention(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, scale: float | None = None
+) -> Tensor:
     """`headwise.attention.cross.cross_attention` of padded texts.
 
     Args:
@@ -74,6 +76,7 @@ def cross_attention(query: Tensor, key: Tensor, value: Tensor, lengths: Tensor) 
         key: `[texts, keys, heads, size]`.
         value: Likewise.
         lengths: How many keys of each text are real, `[texts]`; where none is, its queries get 0.
+        scale: What products are multiplied by; by default 1 / sqrt(size).
 
     Returns:
         `[texts, queries, heads, value size]`.
@@ -83,5 +86,5 @@ def cross_attention(query: Tensor, key: Tensor, value: Tensor, lengths: Tensor) 
     seen = (place < lengths[:, None])[:, None, None] | empty
     q, k, v = (own.transpose(1, 2) for own in (query, key, value))
     bias = torch.where(seen, torch.zeros((), dtype=query.dtype), float("-inf"))
-    found = scaled_dot_product_attention(q, k, v, bias)
+    found = scaled_dot_product_attention(q, k, v, bias, scale=scale)
     return found.masked_fill(empty, 0.0).transpose(1, 2)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headwise import __version__
 from headwise.attention import SelfAttention
 from headwise.encoders.base import output_width
+from headwise.encoders.set_transformer import SAB
 from headwise.exported.compare import Compared, compare
 from headwise.exported.errors import ExportError, library
 from headwise.exported.graph import LIBRARIES, example, onnx_of
@@ -178,7 +179,7 @@ def _network(model: Any) -> dict[str, bytes]:
             _vectors(model),
             summary,
             width,
-            any(isinstance(layer, SelfAttention) for layer in model.encoder.modules()),
+            any(isinstance(layer, SelfAttention | SAB) for layer in model.encoder.modules()),
             getattr(model, "interaction", None) is not None,
         ),
         model.config.expert,

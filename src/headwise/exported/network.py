@@ -4,7 +4,6 @@ Between the two stand the states of the words, so that a long text can be read i
 again (`headwise.encoders.windows`) by whoever runs them.
 """
 
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from headwise.attention import SelfAttention
 from headwise.attention.padded import cross_attention
 from headwise.encoders.base import Encoded
-from headwise.encoders.positions import Positions, sinusoids
+from headwise.exported.encoders import on_padded
 from headwise.exported.padded import PaddedLayout
 from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.embedding import WordEmbedding
@@ -50,22 +48,14 @@ class EncoderGraph(nn.Module):
     """From words to their states.
 
     Args:
-        model: Gives its embedding, and a copy of its encoder whose attention is that of
-            `headwise.attention.padded`.
+        model: Gives its embedding and its encoder.
         most: Words of a text at most.
     """
 
     def __init__(self, model: Any, most: int):
         super().__init__()
         self.projection = Projection(model.embedding, getattr(model, "spelling", None))
-        self.encoder = deepcopy(model.encoder)
-        for layer in self.encoder.modules():
-            if isinstance(layer, Positions) and layer.kind == "sinusoidal":
-                # As numbers: many that run ONNX files know no sine of 64 bits.
-                layer.kind, table = "learned", sinusoids(most, model.config.encoder.width)
-                layer.table = nn.Embedding.from_pretrained(table)
-            if isinstance(layer, SelfAttention):
-                layer.impl = "sdpa"
+        self.encoder = on_padded(model.encoder, model.config.encoder.width, most)
 
     inputs = ("vectors", "lengths")
 

@@ -16,13 +16,19 @@ from headwise.models.text_model import TextReader
 from headwise.priors import Prior, Rotary, Shaw, TransformerXL
 from headwise.priors.base import Sum
 
-ENCODERS = ("ms-transformer", "ms-san", "transformer", "bilstm", "s-lstm")
+ENCODERS = (
+    "ms-transformer",
+    "ms-san",
+    "star-transformer",
+    "set-transformer",
+    "transformer",
+    "bilstm",
+    "s-lstm",
+)
 """Encoders whose graph is exported."""
 
 _UNLIKE = {
-    "star-transformer": "its attention goes along the edges of a graph that is made for each batch",
     "bp-transformer": "its attention goes along the edges of a tree that is made for each batch",
-    "set-transformer": "its attention is planned for the sizes of each batch",
     "disan": "its attention is cut by the sizes of each batch",
     "tree-lstm": "it reads along dependency trees",
 }

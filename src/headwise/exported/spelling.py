@@ -75,7 +75,7 @@ def _parts(words: Sequence[str]) -> Iterator[list[int]]:
     order = sorted(range(len(words)), key=lambda place: -len(words[place]))
     start = 0
     while start < len(order):
-        most = max(1, _LETTERS // len(words[order[start]]))
+        most = max(1, _LETTERS // max(1, len(words[order[start]])))
         yield order[start : start + most]
         start += most
 

@@ -46,12 +46,12 @@ class SpellingGraph(nn.Module):
             self.network = _Convolution(own) if isinstance(own, CharacterCNN) else _Ends(own)
         self.ngrams = None if layer.ngrams is None else nn.Embedding.from_pretrained(layer.ngrams.weight)
         self.shape = layer.shape
-        views = {
-            self.network: ("letters", "lengths"),
-            self.ngrams: ("grams", "counts"),
-            self.shape: ("shapes",),
-        }
-        self.inputs = tuple(name for view, names in views.items() if view is not None for name in names)
+        views = (
+            (self.network, ("letters", "lengths")),
+            (self.ngrams, ("grams", "counts")),
+            (self.shape, ("shapes",)),
+        )
+        self.inputs = tuple(name for view, names in views if view is not None for name in names)
 
     def forward(self, *tensors: Tensor) -> Tensor:
         """What `inputs` names -> `[words, features]`.
