@@ -31,7 +31,7 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
         value = number_of(label)
         if value is None:
             comma = pointed(label or "") is not None
-            advice = "write 3.5 for 3,5, in the whole column" if comma else ""
+            advice = "write 3.5 for 3,5 (and 3500 for 3,500), in the whole column" if comma else ""
             raise DataError(
                 "HW287",
                 f"the label {(label or '')[:40]!r}",
