@@ -226,6 +226,7 @@ def test_what_was_exported_predicts_and_explains_nothing(client, exported):
     assert next(told) == next(told)
     refused = exported.post("/explain", json=asked)
     assert (refused.status_code, refused.json()["code"]) == (422, "HW958")
+    assert "/" not in refused.json()["error"]  # nobody is told where things lie
     page = exported.post("/", data={"text": "a great film"}).text
     assert "&lt;b&gt;good&lt;/b&gt;" in page
     assert "It was exported" in page

@@ -67,7 +67,8 @@ class ExportedSource:
 
     def explain(self, items: Sequence[Any]) -> list[Any]:
         raise ExportError(
-            f"{self.folder} was exported: it predicts, and explains nothing; ask the model folder",
+            "this model was exported: it predicts, and explains nothing; ask the folder that it was "
+            "exported from",
             code="HW958",
         )
 
