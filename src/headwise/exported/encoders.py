@@ -79,7 +79,7 @@ class PaddedStar(nn.Module):
     def __init__(self, star: StarTransformer):
         super().__init__()
         self.positions, self.steps = star.positions, star.steps
-        self.ends = cast(Ring, star.config.ring)
+        self.ends: Ring = cast(Ring, star.config.ring)
 
     def forward(self, x: Ragged) -> Encoded:
         """As that of `StarTransformer`."""
