@@ -88,7 +88,9 @@ class Builder:
         if own.size:
             graph = self._session(SPELLING, SPELLING_READS, 1)
             if graph.widths != [own.size]:
-                raise self._bad(CONFIG, f"the graph of the spelling gives {graph.widths[0]} features")
+                raise self._bad(
+                    CONFIG, f"{own.size} features of the spelling, but its graph gives {graph.widths[0]}"
+                )
             spelling = SpellingReader(graph, own, outputs["alphabet"])
         runner = self._runner(SpelledReader(reader, spelling), ("tokens",))
         prepare = reader.prepare if isinstance(reader, BaseReader) else None

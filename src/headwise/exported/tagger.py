@@ -43,10 +43,6 @@ class Chain:
         found = (tables.get(name, np.zeros(shape)) for name, shape in shapes.items())
         return cls(*(table.astype(np.float64) for table in found))
 
-    def times(self, weight: float, beside: Doubles | float) -> "Chain":
-        """This one multiplied, with other transitions added."""
-        return Chain(weight * self.transitions + beside, weight * self.start, weight * self.end)
-
     def best(self, scores: Doubles, ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """The best tags of texts, `[words]`, from the scores of their words and where each text begins and
         ends."""
@@ -114,11 +110,13 @@ class ExportedTagger(TagAnswers):
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
-        for places, scores, ends in self._scored(encoded, None, batch_tokens):
+        weights = self.encoder_weight, self.expert_weight
+        chain = self._joined(weights)
+        for places, scores, ends in self._scored(encoded, weights, batch_tokens):
             decided = scores.copy()
             decided[:, self.none] -= self.outside
-            found = self._joined(self._weights).best(decided, ends).astype(np.int64)
-            chances = self._chances(scores, ends, self._weights)
+            found = chain.best(decided, ends).astype(np.int64)
+            chances = self._chances(scores, ends, weights, chain)
             written = np.zeros_like(chances)
             np.add.at(written.T, self.same, chances.T)
             share = np.minimum(written[np.arange(len(found)), self.same[found]], 1.0).astype(np.float32)
@@ -130,33 +128,33 @@ class ExportedTagger(TagAnswers):
     def marginals(self, encoded: Sequence[EncodedText], *, weights: Weights | None = None) -> list[Doubles]:
         """As those of `TagModel`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
+        weights = weights or (self.encoder_weight, self.expert_weight)
+        chain = self._joined(weights)
         for places, scores, ends in self._scored(encoded, weights):
-            chances = self._chances(scores, ends, weights or self._weights)
+            chances = self._chances(scores, ends, weights, chain)
             for place, part in zip(places, np.split(chances, ends[1:-1]), strict=True):
                 out[place] = part
         return out
 
-    @property
-    def _weights(self) -> Weights:
-        return self.encoder_weight, self.expert_weight
-
     def _joined(self, weights: Weights) -> Chain:
         """What joins the tags, by encoder and expert together."""
-        beside = 0.0 if self.expert is None else weights[1] * self.expert.transitions.astype(np.float64)
-        own, may = self.chain.times(weights[0], beside), self._may
-        return Chain(own.transitions + may.transitions, own.start + may.start, own.end + may.end)
+        (mine, others), own, may = weights, self.chain, self._may
+        transitions = mine * own.transitions + may.transitions
+        if self.expert is not None:
+            transitions += others * self.expert.transitions.astype(np.float64)
+        return Chain(transitions, mine * own.start + may.start, mine * own.end + may.end)
 
-    def _chances(self, scores: Doubles, ends: NDArray[np.int64], weights: Weights) -> Doubles:
+    def _chances(self, scores: Doubles, ends: NDArray[np.int64], weights: Weights, chain: Chain) -> Doubles:
+        """The probability of each tag of a word, `[words, tags]`, where `chain` joins them."""
         if weights == (1.0, 0.0) and not self.settings.tags.crf:
             return softmax(scores, axis=1)  # each word by itself
-        return self._joined(weights).chances(scores, ends)
+        return chain.chances(scores, ends)
 
     def _scored(
-        self, encoded: Sequence[EncodedText], weights: Weights | None, batch_tokens: int = 16_384
+        self, encoded: Sequence[EncodedText], weights: Weights, batch_tokens: int = 16_384
     ) -> Iterator[tuple[list[int], Doubles, NDArray[np.int64]]]:
         """Batches: the numbers of their texts, the scores of the tags of their words, `[words, tags]`, and
         where each text begins and ends."""
-        weights = weights or self._weights
         lengths = np.array([len(text) for text in encoded], dtype=np.int64)
         for places in cut_batches(np.argsort(-lengths, kind="stable"), lengths, 256, batch_tokens):
             texts = [encoded[place] for place in places]

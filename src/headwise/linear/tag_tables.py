@@ -24,9 +24,6 @@ class TagTables:
     features: int
     tags: tuple[str, ...]
 
-    vectors = 0
-    """Numbers of the vectors of texts that it reads: none, as it reads words."""
-
     def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
         """The type and shape of each table, by its name."""
         features, tags = self.features, len(self.tags)
