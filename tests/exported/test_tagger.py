@@ -265,3 +265,14 @@ def test_a_classifier_in_its_place_leaves_nothing_behind(made, make_model, tmp_p
     write_exported(make_model("bilstm"), tmp_path / "x", overwrite=True)
     assert not (tmp_path / "x" / "spelling.onnx").exists()
     assert json.loads((tmp_path / "x" / "config.json").read_text())["model"]["task"] == "classify"
+
+
+def test_an_expert_that_is_not_there_is_not_asked(made, tmp_path):
+    """Whatever a forged folder says of its say."""
+    model, _ = made("shape", "encoder")
+    write_exported(model, tmp_path / "x")
+    forge(tmp_path / "x", "calibration.json", lambda data: data.update(encoder_weight=0, expert_weight=1))
+    exported = load_exported(tmp_path / "x")
+    encoded = exported.encode_sentences([exported.sentence(as_example("w1 unheard w2"))])
+    wanted = model.marginals(encoded, weights=(0.0, 1.0))
+    np.testing.assert_allclose(exported.marginals(encoded)[0], wanted[0], atol=1e-6)

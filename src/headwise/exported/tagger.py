@@ -159,10 +159,9 @@ class ExportedTagger(TagAnswers):
         for places in cut_batches(np.argsort(-lengths, kind="stable"), lengths, 256, batch_tokens):
             texts = [encoded[place] for place in places]
             ends = np.cumsum([0, *(len(text) for text in texts)])
-            said = []
-            if weights[0] or not any(weights):
-                said.append(weights[0] * self.runner.word_outputs(texts).astype(np.float64))
-            if self.expert is not None and (weights[1] or not any(weights)):
-                spelled = [text.spelling.words for text in texts]
-                said.append(weights[1] * self.expert.emissions(spelled)[0].astype(np.float64))
-            yield list(places), np.sum(said, axis=0), ends
+            scores = np.zeros((ends[-1], len(self.tags)))
+            if weights[0]:
+                scores += weights[0] * self.runner.word_outputs(texts)
+            if self.expert is not None and weights[1]:
+                scores += weights[1] * self.expert.emissions([text.spelling.words for text in texts])[0]
+            yield list(places), scores, ends

@@ -111,9 +111,11 @@ class TagModel(TagAnswers, TextModel):
         return Ragged(torch.from_numpy(self.expert(words_of(batch))).to(self.device), batch.layout)
 
     def _mixed(self, batch: Batch, weights: tuple[float, float]) -> Ragged:
-        """The weighed scores of encoder and expert together; who has no weight is not asked."""
-        asked = (weights[0], self), (weights[1], self.expert_scores)
-        said = [weight * ask(batch).values.float() for weight, ask in asked if weight or not any(weights)]
+        """The weighed scores of encoder and expert together; who has no weight, or is not there, is not
+        asked."""
+        asked = [(weights[0], self), *([] if self.expert is None else [(weights[1], self.expert_scores)])]
+        asked = [own for own in asked if own[0]] or asked[:1]
+        said = [weight * ask(batch).values.float() for weight, ask in asked]
         return Ragged(torch.stack(said).sum(dim=0), batch.layout)
 
     def _decided(self, scores: Ragged) -> Ragged:
