@@ -119,7 +119,10 @@ class Accuracy(Classifying):
         f"ms-directions{MORE}",
         *(f"{name}{REFIT}" for name in (f"ms-directions{READ}", f"bilstm{READ}", "bilstm", LINEAR)),
         *(f"{name}{REFIT}" for name in ("ms-transformer", "transformer")),
-        *(f"{name}{REFIT}{LONGER}" for name in ("ms-transformer", "transformer", "bilstm")),
+        *(
+            f"{name}{REFIT}{LONGER}"
+            for name in ("ms-transformer", "transformer", "bilstm", "ms-directions")
+        ),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 

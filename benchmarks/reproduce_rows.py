@@ -100,7 +100,10 @@ TABLES: dict[str, Table] = {
         rows_of(
             "accuracy",
             MTL16,
-            *(f"{name} + refit, 12 epochs" for name in ("ms-transformer", "transformer", "bilstm")),
+            *(
+                f"{name} + refit, 12 epochs"
+                for name in ("ms-transformer", "transformer", "bilstm", "ms-directions")
+            ),
             "tfidf-svm + refit",
         ),
         rival="bilstm + refit, 12 epochs",
