@@ -47,6 +47,19 @@ def test_texts_that_a_model_was_trained_on(trained):
     assert "trained on" not in said(folder / "given", other)
 
 
+def test_weights_are_said_not_to_count(trained):
+    folder, _ = trained
+    rows = [f"{'fine' if n % 2 else 'poor'} film {n},{'gb'[n % 2]},{n % 3}" for n in range(60, 80)]
+    weighed, alike = folder / "weighed.csv", folder / "alike.csv"
+    weighed.write_text("\n".join(["text,label,weight", *rows]) + "\n")
+    alike.write_text("\n".join(["text,label,weight", *(f"{row[:-1]}2" for row in rows)]) + "\n")
+    with_weights, without = (evaluate_file(folder / "split", file) for file in (weighed, alike))
+    told = "scores count all texts the same, whatever their weights"
+    assert told in [remark.text for remark in with_weights.remarks]
+    assert told not in [remark.text for remark in without.remarks]
+    assert with_weights.scores == without.scores
+
+
 def test_whole_numbers_that_are_spelt_otherwise(tmp_path):
     rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", n % 2) for n in range(60)]
     train_files(write(tmp_path / "train.csv", rows), tmp_path / "model", settings=SMALL)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.overlap import remembered, repeated_told
+from headwise.data.shares import held_weights_of
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.predictor import MANY_UNKNOWN
 from headwise.report.document import Material, piece
@@ -121,6 +122,8 @@ def evaluate_file(
         *_unknown(scores),
         *task.remarks(info, scores),
     ]
+    if held_weights_of(data.items) is not None:
+        remarks.append(Remark(f"scores count all {kind.nouns.many} the same, whatever their weights"))
     if told := repeated_told(kind, data.items):
         remarks.append(Remark(told, warning=True))
     if trouble := trouble_of(model):
