@@ -48,7 +48,7 @@ ALL = 0
 def sets_of(names: Sequence[str]) -> list[str]:
     """Sets by their names and those of groups, each once."""
     found = [own for name in names for own in GROUPS.get(name, [name])]
-    known = [*GROUPS["all"], *GROUPS["made"]]
+    known = [*GROUPS["all"], *GROUPS["made"], *GROUPS["unseen"]]
     unknown = [name for name in found if name not in known]
     if unknown:
         raise SystemExit(f"no set or group {unknown[0]!r}; there are {', '.join([*GROUPS, *known])}")

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 import made_sets
+import unseen_sets
 from headwise.data.options import ReadOptions
 from headwise.data.pair import PairOptions
 from headwise.data.pairs import read_aligned_pairs, read_pairs
@@ -182,6 +183,7 @@ GROUPS: dict[str, list[str]] = {
     "tags": list(_TAGS),
     "all": [*_CLASSIFY, *_PAIRS, *_TAGS],
     "made": [*made_sets.CLASSIFY, *made_sets.PAIRS, *made_sets.TAGS],
+    "unseen": list(unseen_sets.CLASSIFY),
     "mtl16": [f"mtl16/{own}" for own in MTL],
     "helpdesk": [f"helpdesk/{split}" for split in range(HELPDESK_SPLITS)],
     "quick": [
@@ -195,8 +197,8 @@ them."""
 
 def load(name: str) -> DataSet:
     """A set by its name."""
-    if name in GROUPS["made"]:
-        return _made(name)
+    if name in [*GROUPS["made"], *GROUPS["unseen"]]:
+        return _of_rows(name)
     if name in _TAGS:
         loader, scheme = _TAGS[name]
         return DataSet(name, "tag", *_cut(loader()), scheme=scheme)
@@ -204,10 +206,12 @@ def load(name: str) -> DataSet:
     return DataSet(name, kind, *_cut((_PAIRS if name in _PAIRS else _CLASSIFY)[name]()))
 
 
-def _made(name: str) -> DataSet:
+def _of_rows(name: str) -> DataSet:
+    """A set that comes as rows, each an item and its label."""
     tags = made_sets.TAGS.get(name)
     kind: Kind = "tag" if tags else "pair" if name in made_sets.PAIRS else "classify"
-    loader, scheme = tags or ({**made_sets.CLASSIFY, **made_sets.PAIRS}[name], "plain")
+    others: dict[str, Any] = made_sets.CLASSIFY | made_sets.PAIRS | unseen_sets.CLASSIFY
+    loader, scheme = tags or (others[name], "plain")
     train, test = (Part(*zip(*rows, strict=True)) for rows in loader())
     return DataSet(name, kind, *_cut((train, test)), scheme=scheme)
 
