@@ -51,6 +51,39 @@ def test_the_same_data_give_the_same_model():
     np.testing.assert_array_equal(one.model.machine.weights, other.model.machine.weights)
 
 
+@pytest.mark.parametrize("most", [10_000, 0])  # crossed, or held out
+def test_threads_change_nothing(most, monkeypatch):
+    monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
+    texts, targets = corpus(3, seed=2)
+    vectors = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
+    fits = []
+    for threads in (1, 3):
+        monkeypatch.setattr(text_fit, "usable_threads", lambda threads=threads: threads)
+        fits.append(fit_linear(texts, targets, 3, dense=vectors))
+    one, other = fits
+    assert one.settings == other.settings
+    assert np.array_equal(one.oof_scores, other.oof_scores)
+    assert np.array_equal(one.model.machine.weights, other.model.machine.weights)
+
+
+def test_machines_side_by_side_have_their_limit(monkeypatch):
+    asked = []
+    monkeypatch.setattr(text_fit, "usable_threads", lambda: 64)
+    run = text_fit.run_jobs
+    monkeypatch.setattr(text_fit, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
+    texts, targets = corpus(3, 60, seed=2)
+    model = fit_linear(texts, targets, 3).model
+    cells = 3 * sum(len(own) for own in model.blocks.values())
+    assert set(asked) == {64}
+    asked.clear()
+    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 2 * cells)
+    fit_linear(texts, targets, 3)
+    assert max(asked) <= 2
+    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 1)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 1
+
+
 def test_out_of_fold_scores_do_not_know_the_label():
     """Of random labels nothing can be learned."""
     texts = [f"text {n} word{n} other{n}" for n in range(200)]

@@ -18,10 +18,10 @@ from headwise.attention import compiled
 from headwise.attention.bands import cut_texts, looking_bands, no_band
 from headwise.attention.gradients import by_reference
 from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
-from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
 from headwise.priors import Band, Prior
 from headwise.ragged import Layout
+from headwise.threads import run_jobs
 
 _PIECE = 512  # rows of a text that are one item of work
 _ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it

@@ -17,9 +17,9 @@ from torch import Tensor
 from headwise.attention import compiled
 from headwise.attention.gradients import once
 from headwise.attention.native import SPARE, computable, flat, library, refuses_rows
-from headwise.attention.threads import run_jobs
 from headwise.errors import ConfigError
 from headwise.ragged import Layout
+from headwise.threads import run_jobs
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it

@@ -205,13 +205,14 @@ class TrainingData:
 
     def rows(self, settings: LinearSettings) -> Rows:
         """All texts as the settings say."""
-        key = (settings.blocks, settings.dense, settings.form, settings.edges)
-        if key not in self.cache:
+        key = (settings.blocks, settings.edges)
+        sparse = self.cache.get(key)
+        if sparse is None:
             sparse = beside([self.block(name, settings)[1] for name in settings.blocks], len(self.hard))
-            wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
             self.cache.clear()
-            self.cache[key] = Rows(sparse, np.hstack([wide, self.numbers_of(settings).values]))
-        return self.cache[key]
+            self.cache[key] = sparse
+        wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
+        return Rows(sparse, np.hstack([wide, self.numbers_of(settings).values]))
 
     def numbers_of(self, settings: LinearSettings) -> Numbers:
         """The numbers that are read: those of pairs always."""

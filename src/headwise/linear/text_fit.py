@@ -21,6 +21,7 @@ from headwise.linear.text_data import (
 )
 from headwise.linear.text_features import Block, BlockReader, Vocabulary
 from headwise.linear.text_model import DenseScale, LinearModel
+from headwise.threads import run_jobs, usable_threads
 
 FAR, LEAST_FAR = 3, 1_000
 """How far apart the words of a pair of words are at most, and how many texts it takes to learn from others
@@ -41,6 +42,8 @@ MOST_CELLS = 3_000_000
 """Texts times labels above which settings are chosen on a fifth of the texts, and two folds have to do."""
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
+MOST_SIDE_BY_SIDE = 30_000_000
+"""Features times columns, together, of machines that are trained at the same time; each takes 20 bytes."""
 
 MOST_LOUDER = 1.5
 """How many times as loud a model of more texts may be. What calibrates scores that tell nothing is chance:
@@ -158,7 +161,7 @@ def fit_linear(
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data, found = widened, None
     if found is None:
-        found = _out_of_fold(data, settings, parts)
+        found = _out_of_fold(data, [settings], parts)[0]
     found = found[:judged]
     calibrated = float(data.calibration(found, np.arange(judged))[0]) if len(parts) > 1 else 1.0
     if loudness is not None:
@@ -214,15 +217,21 @@ def _folds(
 
 
 def _out_of_fold(
-    data: TrainingData, settings: LinearSettings, parts: Sequence[NDArray[np.int64]]
-) -> Floats:
-    """Scores of each text of the folds by a machine that was trained on all others, `[texts, classes]`; 0
-    where there are none."""
-    found = np.zeros((len(data.hard), data.classes), dtype=np.float32)
+    data: TrainingData, several: Sequence[LinearSettings], parts: Sequence[NDArray[np.int64]]
+) -> list[Floats]:
+    """For each settings, scores of each text of the folds by a machine that was trained on all others,
+    `[texts, classes]`; 0 where there are none. Machines are trained side by side, as long as all fit."""
+    found = [np.zeros((len(data.hard), data.classes), dtype=np.float32) for _ in several]
     every = np.arange(len(data.hard))
-    for fold, held in enumerate(parts):
+
+    def judge(job: tuple[int, int]) -> None:
+        settings, held = several[job[0]], parts[job[1]]
         if len(others := np.setdiff1d(every, held)):
-            found[held] = data.scores(settings, data.fit(settings, others, fold), held)
+            found[job[0]][held] = data.scores(settings, data.fit(settings, others, job[1]), held)
+
+    cells = data.columns * sum(len(own) for own, _ in data.blocks.values())
+    threads = min(usable_threads(), max(MOST_SIDE_BY_SIDE // max(cells, 1), 1))
+    run_jobs(judge, [(own, fold) for own in range(len(several)) for fold in range(len(parts))], threads)
     return found
 
 
@@ -246,12 +255,13 @@ class _Comparison:
         self.losses: dict[LinearSettings, float] = {}
         self.scores: dict[LinearSettings, Floats] = {}
 
-    def loss(self, settings: LinearSettings) -> float:
-        """Log loss after calibration, in nats a text."""
-        if settings not in self.losses:
-            scores = self.scores[settings] = _out_of_fold(self.data, settings, self.parts)
+    def judge(self, several: Sequence[LinearSettings]) -> list[float]:
+        """The log loss of each after calibration, in nats a text."""
+        new = [settings for settings in several if settings not in self.losses]
+        for settings, scores in zip(new, _out_of_fold(self.data, new, self.parts), strict=True):
+            self.scores[settings] = scores
             self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
-        return self.losses[settings]
+        return [self.losses[settings] for settings in several]
 
     def choose(self, start: LinearSettings) -> LinearSettings:
         """One thing after the other is changed as long as that helps."""
@@ -273,8 +283,11 @@ class _Comparison:
 
     def worth(self, start: LinearSettings, other: LinearSettings) -> LinearSettings:
         """The other where it is better by `_WORTH`."""
-        return other if self.loss(other) < (1 - _WORTH) * self.loss(start) else start
+        before, after = self.judge([start, other])
+        return other if after < (1 - _WORTH) * before else start
 
     def best(self, start: LinearSettings, others: Iterable[LinearSettings]) -> LinearSettings:
         """The best of some settings; the first where nothing is better."""
-        return min([start, *others], key=self.loss)
+        several = [start, *others]
+        losses = self.judge(several)
+        return several[losses.index(min(losses))]

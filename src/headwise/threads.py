@@ -1,6 +1,7 @@
 """Jobs shared among threads, for kernels that release Python's lock while they compute."""
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -11,6 +12,17 @@ Job = TypeVar("Job")
 
 _lock = threading.Lock()
 _pool: tuple[ThreadPoolExecutor, int] | None = None
+
+
+def usable_threads() -> int:
+    """As many as torch uses, where it is loaded; else what OMP_NUM_THREADS says, or one for each processor
+    that this process may use."""
+    if (torch := sys.modules.get("torch")) is not None:
+        return torch.get_num_threads()
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> None:
@@ -47,7 +59,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None or _pool[1] < count:
-            _pool = ThreadPoolExecutor(count, "headwise-attention"), count
+            _pool = ThreadPoolExecutor(count, "headwise"), count
         return _pool[0]
 
 
