@@ -4,6 +4,7 @@ import enum
 import pickle
 import random
 import warnings
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -296,3 +297,19 @@ def test_what_is_no_list_is_named(row, unfitted, wrong):
 def test_parameters_can_be_pickled(unfitted):
     """What scikit-learn sends to other processes."""
     assert pickle.loads(pickle.dumps(unfitted)).get_params() == unfitted.get_params()
+
+
+@pytest.mark.parametrize(("base", "loaded"), [("none", False), ("english", True)])
+def test_a_fitted_one_travels_to_another_process_and_stays_what_it_was(row, tiny, base, loaded, tmp_path):
+    """A pool pickles by PyTorch's rules, which move tensors into shared memory and free what they had."""
+    own = row.kind(recipe={**tiny, "base": {"name": base}, "train": {"folds": 0}}, epochs=1)
+    own.fit(row.X, row.y)
+    if loaded:
+        own.save(tmp_path / "model")
+        own = row.kind.load(tmp_path / "model")
+    wanted = plain(own.predict(row.X))
+    sent = ForkingPickler.dumps(own)
+    taken = [np.full(1 << size, 7, dtype=np.uint8) for size in range(4, 20)]  # what was freed is used anew
+    assert plain(own.predict(row.X)) == wanted
+    assert plain(pickle.loads(sent).predict(row.X)) == wanted
+    del taken

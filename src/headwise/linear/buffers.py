@@ -48,9 +48,11 @@ class Buffers(nn.Module, Generic[Made]):
             self.get_buffer(name).copy_(torch.from_numpy(np.ascontiguousarray(table)))
 
     def linear_model(self) -> Made:
-        """The linear model that it is; made once (the buffers are not to be changed after that)."""
+        """The linear model that it is; made once (the buffers are not to be changed after that). It has its
+        own copies: PyTorch may give a buffer other memory, as where a model goes to another process, and
+        frees what an array would still read."""
         if self._made is None:
-            self._made = self.tables.model(self._arrays())
+            self._made = self.tables.model({name: own.copy() for name, own in self._arrays().items()})
         return self._made
 
     def _arrays(self) -> dict[str, NDArray]:

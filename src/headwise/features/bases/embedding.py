@@ -79,11 +79,13 @@ class BaseEmbedding(nn.Module):
 
     @cached_property
     def _known(self) -> Base:
-        """The base again, once its tables are loaded."""
-        values, scales = self.values.cpu().numpy(), self.scales.float().cpu().numpy()
+        """The base again, once its tables are loaded: copies, as PyTorch may give a buffer other memory and
+        frees what an array would still read."""
+        tables = self.values, self.scales.float(), self.weights.float()
+        values, scales, weights = (own.cpu().numpy().copy() for own in tables)
         own = len(self._names)
         listed, runs = (Table(values[part], scales[part]) for part in (slice(own), slice(own, None)))
-        return Base("saved", self._names, listed, runs, self.weights.float().cpu().numpy())
+        return Base("saved", self._names, listed, runs, weights)
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
         """What the words of texts are made of; `forward` takes it beside their numbers."""
