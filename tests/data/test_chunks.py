@@ -2,7 +2,7 @@ from itertools import count, islice
 
 import pytest
 
-from headwise.data.chunks import in_chunks
+from headwise.data.chunks import in_chunks, several
 from headwise.errors import ConfigError
 
 
@@ -25,3 +25,12 @@ def test_one_text_is_not_taken_for_its_letters():
         ConfigError, match=r"list of texts, got a dict of 'text', 'label'; .* such as \['text'\]"
     ):
         list(in_chunks({"text": ["abc"], "label": ["d"]}, 2))
+
+
+def test_a_set_has_no_order():
+    for own in ({"a", "b"}, frozenset({"a"})):
+        with pytest.raises(
+            ConfigError, match=f"list of texts, got a {type(own).__name__}, which has no order"
+        ):
+            several(own)
+    assert list(several({"a": 1, "b": 2}.keys())) == ["a", "b"]

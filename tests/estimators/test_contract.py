@@ -182,6 +182,21 @@ def test_a_mapping_is_no_list_of_items(row, fitted):
         fitted.predict([{"a": "b", "c": "d"}])
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_a_set_has_no_order(row, unfitted, fitted, kind):
+    """Its texts would get the labels of others, and other ones in each process."""
+    items = [tuple(item) if isinstance(item, list) else item for item in row.X]
+    answers = [tuple(answer) if isinstance(answer, list) else answer for answer in row.y]
+    for call in (lambda: clone(unfitted).fit(kind(items), row.y), lambda: fitted.predict(kind(items))):
+        with pytest.raises(TypeError, match=rf"X is a {kind.__name__}, which has no order; give a list of"):
+            call()
+    with pytest.raises(TypeError, match=r"y is (frozenset\()?{.*; expected .*, as many as X has items"):
+        clone(unfitted).fit(row.X, kind(answers))
+    if row.kind in (TextTagger, PairClassifier, PairRegressor):
+        with pytest.raises(TypeError, match=r"X\[0\] is .*; expected"):
+            fitted.predict([kind(("first", "second"))])
+
+
 LABELS = {
     "int": [3, 11],
     "bool": [False, True],

@@ -39,8 +39,8 @@ def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
 
 
 def several(items: Iterable[T]) -> Iterable[T]:
-    """The items, if they are not one text, nor a dictionary or a table (of pandas, say), whose keys or
-    columns would be taken for them.
+    """The items, if they are not one text, nor a set, whose order nobody knows, nor a dictionary or a table
+    (of pandas, say), whose keys or columns would be taken for them.
 
     Raises:
         ConfigError: They are.
@@ -55,6 +55,8 @@ def several(items: Iterable[T]) -> Iterable[T]:
             f"expected a list of texts, got a {type(items).__name__} of {', '.join(names)}; give a list"
             + (f", such as [{names[0]}] of it" if names else "")
         )
+    if isinstance(items, set | frozenset):
+        raise ConfigError(f"expected a list of texts, got a {type(items).__name__}, which has no order")
     columns = getattr(items, "columns", None)
     if columns is not None and hasattr(items, "dtypes"):
         names = [*map(repr, columns)]

@@ -37,6 +37,9 @@ class InMemory:
     labels: Sequence[str]
 
 
+UNORDERED = (set, frozenset)
+"""What says its items in another order in each process. (The keys of a dictionary have one.)"""
+
 _ONE_BY_ONE = threading.Lock()
 """Trainings draw from the generator of PyTorch: side by side in threads none would repeat itself."""
 
@@ -221,10 +224,11 @@ def training_folder() -> Iterator[Path]:
 
 
 def check_listed(X: Any, items: str) -> None:
-    """Whether X can be a list of items: a text would be read as its letters, a dictionary as its keys.
+    """Whether X can be a list of items: a text would be read as its letters, a dictionary as its keys,
+    and a set in an order of its own.
 
     Raises:
-        TypeError: It is one text, a mapping, or no list at all.
+        TypeError: It is one text, a mapping, a set, or no list at all.
     """
     if not np.iterable(X):
         raise TypeError(f"X is {X!r:.80}; expected a list of {items}")
@@ -234,6 +238,8 @@ def check_listed(X: Any, items: str) -> None:
         keys = list(X)
         found, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
         raise TypeError(f"X is a {type(X).__name__} of {found}; give a list of {items}{column}")
+    if isinstance(X, UNORDERED):
+        raise TypeError(f"X is a {type(X).__name__}, which has no order; give a list of {items}")
 
 
 def pair_of(dev: Any) -> tuple[Any, Any]:
@@ -274,9 +280,9 @@ def check_answered(y: Any, answers: str) -> None:
     """Whether y can be a list of answers.
 
     Raises:
-        TypeError: It is None, one answer, or a mapping.
+        TypeError: It is None, one answer, a mapping, or a set.
     """
-    if isinstance(y, str | Mapping) or not np.iterable(y):
+    if isinstance(y, (str, Mapping, *UNORDERED)) or not np.iterable(y):
         raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
 
 

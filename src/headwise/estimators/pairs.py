@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import check_listed, pair_of, plain
+from headwise.estimators.base import UNORDERED, check_listed, pair_of, plain
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -81,7 +81,7 @@ def _pairs(X: Any) -> list[Pair]:
     rows: list[Any] = list(X.itertuples(index=False, name=None) if hasattr(X, "itertuples") else X)
     for place, row in enumerate(rows):
         if (
-            isinstance(row, str | Mapping)
+            isinstance(row, (str, Mapping, *UNORDERED))
             or not hasattr(row, "__len__")
             or len(row) != 2
             or not all(isinstance(text, str) for text in row)

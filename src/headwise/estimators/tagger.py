@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import TextEstimator, check_answered, check_listed, pair_of, plain
+from headwise.estimators.base import UNORDERED, TextEstimator, check_answered, check_listed, pair_of, plain
 from headwise.models.answers.tags import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -90,7 +90,7 @@ def _sentences(X: Any, y: Any) -> list[Tagged]:
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
     if (
-        isinstance(row, str | Mapping)
+        isinstance(row, (str, Mapping, *UNORDERED))
         or not hasattr(row, "__len__")
         or not all(isinstance(item, str) for item in row)
     ):
