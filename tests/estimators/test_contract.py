@@ -182,6 +182,13 @@ def test_a_mapping_is_no_list_of_items(row, fitted):
         fitted.predict([{"a": "b", "c": "d"}])
 
 
+def test_what_can_only_be_gone_through_is_gone_through_once(row, unfitted, fitted):
+    for make in (iter, lambda own: dict(enumerate(own)).values()):
+        again = clone(unfitted).fit(make(row.X), make(row.y))
+        assert plain(again.predict(make(row.X))) == plain(fitted.predict(row.X))
+        assert again.score(make(row.X), make(row.y)) == fitted.score(row.X, row.y)
+
+
 @pytest.mark.parametrize("kind", [set, frozenset])
 def test_a_set_has_no_order(row, unfitted, fitted, kind):
     """Its texts would get the labels of others, and other ones in each process."""

@@ -38,6 +38,22 @@ class Nullable:
         return list(self.values)
 
 
+class Polars(Nullable):
+    """Likewise of Polars, whose Series has no `tolist`."""
+
+    tolist = property()
+
+
+@pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
+def test_types_of_polars(labels, unfitted):
+    y = Polars([labels[label == "good"] for label in Y])
+    fitted = unfitted.fit(Polars(X), y)
+    assert fitted.classes_.tolist() == labels
+    assert fitted.score(Polars(X), y) == fitted.score(X, y.values)
+    with pytest.raises(ValueError, match=r"y\[3\] is None"):
+        unfitted.fit(X, Polars([None if place == 3 else labels[0] for place in range(len(X))]))
+
+
 @pytest.mark.parametrize("labels", [[3, 11], [False, True], ["3", "b"]])
 def test_types_of_pandas(labels, unfitted, tmp_path):
     fitted = unfitted.fit(X, Nullable([labels[label == "good"] for label in Y]))

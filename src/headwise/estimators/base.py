@@ -276,14 +276,16 @@ def texts_of(X: Any) -> list[str]:
     return [plain(text) for text in texts]
 
 
-def check_answered(y: Any, answers: str) -> None:
-    """Whether y can be a list of answers.
+def check_answered(y: Any, answers: str) -> Any:
+    """A list, array or column of answers; what can only be gone through (a generator, the values of a
+    dictionary) as a list.
 
     Raises:
         TypeError: It is None, one answer, a mapping, or a set.
     """
     if isinstance(y, (str, Mapping, *UNORDERED)) or not np.iterable(y):
         raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
+    return y if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
 
 
 def check_columns(names: Sequence[Any]) -> None:

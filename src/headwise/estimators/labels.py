@@ -88,10 +88,11 @@ def check_labels(y: Any) -> np.ndarray:
     Raises:
         TypeError, ValueError: It is something else.
     """
-    check_answered(y, "labels")
+    y = check_answered(y, "labels")
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        # pandas has types of its own, which scikit-learn would make numbers with fractions.
-        y = y.tolist() if getattr(y, "ndim", 1) == 1 else y.to_numpy()
+        # Tables have types of their own, which scikit-learn would make numbers with fractions.
+        column = y.tolist if hasattr(y, "tolist") else y.__iter__  # pandas, Polars
+        y = list(column()) if getattr(y, "ndim", 1) == 1 else y.to_numpy()
     targets = column_or_1d(y)
     # An array of strings has NaN as 'nan', and an Enum's text cut off where its value would end.
     own = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets

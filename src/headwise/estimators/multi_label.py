@@ -72,8 +72,9 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
         check_is_fitted(self, "model_")
         known = [str(label) for label in self.classes_]
-        predicted = [example.labels for example in _examples(X, self.predict(X), known)[0]]
-        true = [example.labels for example in _examples(X, y, known)[0]]
+        texts = texts_of(X)
+        predicted = [example.labels for example in _examples(texts, self.predict(texts), known)[0]]
+        true = [example.labels for example in _examples(texts, y, known)[0]]
         right = [set(one) == set(other) for one, other in zip(predicted, true, strict=True)]
         return float(np.average(right, weights=sample_weight))
 
@@ -108,8 +109,8 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
         names = named or list(known) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
-        check_answered(y, "lists of labels")
-        sets = [_names(labels, place) for place, labels in enumerate(y)]
+        rows = check_answered(y, "lists of labels")
+        sets = [_names(labels, place) for place, labels in enumerate(rows)]
         names = sorted({label for own in sets for label in own})
     check_consistent_length(texts, sets)
     return [LabelSetExample(text, labels=own) for text, own in zip(texts, sets, strict=True)], names

@@ -21,6 +21,11 @@ class NumberEstimator(RegressorMixin, TextEstimator):
         check_is_fitted(self, "model_")
         return self.model_.scores(self.model_.encoded(self._items(X)))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, as in scikit-learn."""
+        check_is_fitted(self, "model_")
+        return super().score(X, _numbers(y), sample_weight)
+
     def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Any, Any] | None) -> Self:
         if len({item.label for item in answered}) < 2:
             raise ValueError("y has only one value; a regressor needs two or more")
@@ -29,8 +34,7 @@ class NumberEstimator(RegressorMixin, TextEstimator):
     def _answered(self, X: Any, y: Any) -> list[Any]:
         """Items with their numbers."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
-        check_answered(y, "numbers")
-        numbers: Any = check_array(column_or_1d(y), ensure_2d=False, dtype="float64", input_name="y")
+        numbers = _numbers(y)
         check_consistent_length(items, numbers)
         return [
             replace(item, label=repr(float(number))) for item, number in zip(items, numbers, strict=True)
@@ -65,3 +69,13 @@ class TextRegressor(NumberEstimator):
         answered = self._answered(X, y)
         weighed = zip(answered, weights_for(answered, sample_weight), strict=True)
         return self._fit_numbers([replace(item, weight=weight) for item, weight in weighed], dev)
+
+
+def _numbers(y: Any) -> np.ndarray:
+    """A column of finite numbers.
+
+    Raises:
+        TypeError, ValueError: It is something else.
+    """
+    column = column_or_1d(check_answered(y, "numbers"))
+    return check_array(column, ensure_2d=False, dtype="float64", input_name="y")

@@ -61,7 +61,9 @@ class TextTagger(TextEstimator):
     def score(self, X: Any, y: Any) -> float:
         """F1 of exact spans where the tags mark spans; else the share of words with the right tag."""
         check_is_fitted(self, "model_")
-        tokens, entities = judge_tags(self.predict(X), _sentences(X, y), self.model_.written)
+        sentences = _sentences(X, y)
+        found = self.predict([own.tokens for own in sentences])
+        tokens, entities = judge_tags(found, sentences, self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
     def _items(self, X: Any) -> Sequence[Any]:
@@ -78,9 +80,8 @@ def _words(X: Any) -> list[tuple[str, ...]]:
 
 
 def _sentences(X: Any, y: Any) -> list[Tagged]:
-    check_answered(y, "lists of tags")
-    words = _words(X)
-    tags = [_row("y", place, row) for place, row in enumerate(y)]
+    rows, words = check_answered(y, "lists of tags"), _words(X)
+    tags = [_row("y", place, row) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
     for place, (own, named) in enumerate(zip(words, tags, strict=True)):
         if len(own) != len(named):
