@@ -131,6 +131,8 @@ def test_a_matrix_has_a_column_for_each_label(tiny):
     fitted = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, y)
     with pytest.raises(ValueError, match="y has 2 columns; expected 3"):
         fitted.score(X, y[:, :2])
+    with pytest.raises(TypeError, match="y has no columns; expected a matrix of 3, as in fit"):
+        fitted.score(X, sets)  # which column has which name is not known: all would be wrong
     named = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, NAMES))
     assert named.score(X, Frame(y[:, ::-1], NAMES[::-1])) == named.score(X, sets)
     with pytest.raises(ValueError, match=r"unknown labels, \['fog'\]"):

@@ -72,6 +72,10 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
         check_is_fitted(self, "model_")
         known = [str(label) for label in self.classes_]
+        if self.classes_.dtype.kind == "i" and _matrix(y) is None:
+            raise TypeError(
+                f"y has no columns; expected a matrix of {len(known)}, as in fit: its labels have no names"
+            )
         texts = texts_of(X)
         predicted = [example.labels for example in _examples(texts, self.predict(texts), known)[0]]
         true = [example.labels for example in _examples(texts, y, known)[0]]
