@@ -335,3 +335,15 @@ def test_a_fitted_one_travels_to_another_process_and_stays_what_it_was(row, tiny
     assert plain(own.predict(row.X)) == wanted
     assert plain(pickle.loads(sent).predict(row.X)) == wanted
     del taken
+
+
+def test_vectors_of_hardly_any_word_are_told(row, unfitted, tmp_path):
+    """As the command tells it: such a model would be silently bad."""
+    for words, told in (("good bad " + " ".join("abcdefgh"), False), ("gut schlecht", True)):
+        file = tmp_path / "v.txt"
+        file.write_text("".join(f"{word} {n} 1 2 3\n" for n, word in enumerate(words.split())), "utf-8")
+        own = clone(unfitted).set_params(vectors=file, recipe={"encoder": unfitted.recipe["encoder"]})
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            own.fit(row.X, row.y)
+        assert ["has vectors of 0.0 % of the words" in str(own.message) for own in found] == [True] * told

@@ -3,6 +3,7 @@
 import signal
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.parts import Parts
 from headwise.errors import ConfigError
+from headwise.features.parse_cache import trouble_of
 from headwise.recipe import Sections, build_recipe, choose_settings, read_recipe
 from headwise.report.explanation import Explanation
 from headwise.report.sheet import section
@@ -172,6 +174,10 @@ class TextEstimator(BaseEstimator):
         recipe, vectors, _ = choose_settings(parts, layers, former)
         with _ONE_BY_ONE, training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
+        known = fitted.coverage
+        for trouble in (known and known.trouble(recipe.vectors.file), trouble_of(fitted.model)):
+            if trouble:
+                warnings.warn(trouble, stacklevel=3)
         info = {
             "data": parts.prints(recipe.seen),
             "training": fitted.training(recipe, **training),

@@ -88,6 +88,10 @@ class WordVectors:
         return None if row is None else self.matrix[row]
 
 
+_FEW_KNOWN = 50.0
+"""Percent of running words that have a vector, below which the vectors are hardly of these texts."""
+
+
 @dataclass(frozen=True)
 class Coverage:
     """How much of a vocabulary has a vector: distinct words (types) and running words (tokens)."""
@@ -106,6 +110,15 @@ class Coverage:
     def token_percent(self) -> float:
         """Running words that have a vector, in percent (0 where there are none)."""
         return 100 * self.tokens_found / self.tokens if self.tokens else 0.0
+
+    def trouble(self, file: object) -> str | None:
+        """What to say where the vectors of a file are hardly of these texts."""
+        if self.token_percent >= _FEW_KNOWN:
+            return None
+        return (
+            f"{file} has vectors of {self.token_percent:.1f} % of the words of the texts; the others begin "
+            "with random ones: take vectors of their language and spelling"
+        )
 
     def __str__(self) -> str:
         return (

@@ -44,8 +44,6 @@ from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import former_of, with_task
 from headwise.verbs.outcome import Outcome, beside_teacher, judged
 
-_FEW_KNOWN = 50.0
-"""Percent of running words that have a vector, below which the vectors are hardly of these texts."""
 ANSWERS = ".teacher"
 """Folder of what a teacher says, in that of the run's state."""
 
@@ -171,13 +169,9 @@ def train_files(
             listener=listener,
         )
         known = outcome.fitted.coverage
-        if known is not None and known.token_percent < _FEW_KNOWN:
-            listener.warn(
-                f"{recipe.vectors.file} has vectors of {known.token_percent:.1f} % of the words of the "
-                "texts; the others begin with random ones: take vectors of their language and spelling"
-            )
-        if trouble := trouble_of(outcome.fitted.model):
-            listener.warn(trouble)
+        for trouble in (known and known.trouble(recipe.vectors.file), trouble_of(outcome.fitted.model)):
+            if trouble:
+                listener.warn(trouble)
         return outcome
 
 
