@@ -363,3 +363,17 @@ def test_another_default_of_numbers_changes_nothing(dtype, tmp_path):
     for own in (other, loaded):
         assert {p.dtype for p in own.model_.parameters()} == {torch.float32}
         np.testing.assert_array_equal(own.predict_proba(X), usual.predict_proba(X))
+
+
+def test_what_an_earlier_model_was_told_of_these_texts_is_not_taken_for_skill(tmp_path):
+    """Of texts with labels by lot nothing can be learnt but the texts themselves: that of which a model's
+    linear expert then is sure, on those that were dev texts, would make it sure of new ones too."""
+
+    def drawn(seed: int, count: int) -> tuple[list[str], list[str]]:
+        chance = random.Random(seed)
+        words = [" ".join(chance.choices("abcdefghijklmnop", k=8)) for _ in range(count)]
+        return words, chance.choices(["no", "yes"], k=count)
+
+    tiny().fit(*drawn(1, 150)).save(tmp_path / "first")
+    second = tiny(recipe={"base": {"name": str(tmp_path / "first")}}, random_state=3).fit(*drawn(1, 150))
+    assert second.predict_proba(drawn(2, 300)[0]).max(axis=1).mean() < 0.6

@@ -171,6 +171,7 @@ class TextEstimator(BaseEstimator):
             split = kind.split(items, asked.split.dev, seed=asked.split.seed)
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
+        former = former and former.beside(parts)
         recipe, vectors, _ = choose_settings(parts, layers, former)
         with _ONE_BY_ONE, training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
