@@ -347,3 +347,13 @@ def test_vectors_of_hardly_any_word_are_told(row, unfitted, tmp_path):
             warnings.simplefilter("always")
             own.fit(row.X, row.y)
         assert ["has vectors of 0.0 % of the words" in str(own.message) for own in found] == [True] * told
+
+
+def test_dev_items_that_are_trained_on_are_told(row, unfitted):
+    """As the command tells it: they choose and calibrate as if the model knew new ones as well."""
+    own = clone(unfitted)
+    with pytest.warns(UserWarning, match=r"^10 of 10 dev \w+ are training \w+ too \(100\.0 %\)"):
+        own.fit(row.X, row.y, dev=(row.X[:10], row.y[:10]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        own.fit(row.X[10:], row.y[10:], dev=(row.X[:10], row.y[:10]))

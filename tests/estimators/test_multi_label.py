@@ -101,7 +101,10 @@ def test_columns_with_names(tiny, tmp_path):
     names = ["wind", "rain", "sun"]
     y = MultiLabelBinarizer(classes=names).fit_transform(sets)
     other = Frame(y[:, ::-1], names[::-1])
-    one = MultiLabelClassifier(recipe=tiny, epochs=3).fit(X, Frame(y, names), dev=(X, other))
+    news = [f"{text} news" for text in X]
+    one = MultiLabelClassifier(recipe=tiny, epochs=3)
+    with pytest.warns(UserWarning, match="dev texts are training texts but for a few words"):
+        one.fit(X, Frame(y, names), dev=(news, other))
     assert one.classes_.tolist() == names
     assert set(one.model_.labels) == set(names)
     assert (one.predict(X) == y).mean() > 0.9

@@ -97,7 +97,8 @@ def test_what_cannot_be_fitted(X, y, error, message, tiny):
 
 def test_given_dev(tiny):
     X, y = pairs(20)
-    classifier = PairClassifier(recipe=tiny, epochs=1).fit(X, y, dev=pairs(7, seed=2))
+    news = [(f"new {first}", second) for first, second in pairs(7, seed=2)[0]]
+    classifier = PairClassifier(recipe=tiny, epochs=1).fit(X, y, dev=(news, pairs(7, seed=2)[1]))
     assert classifier._info["data"]["dev"]["texts"] == 7
     with pytest.raises(ValueError, match=r"labels of dev that y does not have: \['strange'\]"):
         PairClassifier(recipe=tiny).fit(X, y, dev=(X[:1], ["strange"]))

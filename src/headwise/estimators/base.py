@@ -27,6 +27,8 @@ from headwise.store import load_model, read_info, save_model
 from headwise.store.shown import model_html
 from headwise.tasks import find_task
 from headwise.train.fit import fit
+from headwise.train.fitted import Fitted
+from headwise.train.recipe import Recipe
 from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.models import former_of
 
@@ -175,16 +177,14 @@ class TextEstimator(BaseEstimator):
         recipe, vectors, _ = choose_settings(parts, layers, former)
         with _ONE_BY_ONE, training_folder() as folder:
             fitted = fit(task, parts, recipe, folder, vectors=vectors)
-        known = fitted.coverage
-        for trouble in (known and known.trouble(recipe.vectors.file), trouble_of(fitted.model)):
-            if trouble:
-                warnings.warn(trouble, stacklevel=3)
         info = {
             "data": parts.prints(recipe.seen),
             "training": fitted.training(recipe, **training),
             "metrics": fitted.metrics(),
         }
         self._take(fitted.model, info)
+        for trouble in _troubles(parts, recipe, fitted):
+            warnings.warn(trouble, stacklevel=3)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -217,6 +217,16 @@ class TextEstimator(BaseEstimator):
         if self.vectors is not None:
             own["vectors"] = {"file": fspath(self.vectors)}
         return dict(recipe), own
+
+
+def _troubles(parts: Parts[Any], recipe: Recipe, fitted: Fitted) -> Iterator[str]:
+    """What may be wrong with a model, as the command tells it."""
+    if "dev" in parts.files:
+        yield from (own.told(parts.kind.nouns) for own in parts.overlaps())
+    if recipe.former is not None:
+        yield from (own.told(parts.kind.nouns) for own in recipe.former.overlaps(parts))
+    known = fitted.coverage
+    yield from filter(None, (known and known.trouble(recipe.vectors.file), trouble_of(fitted.model)))
 
 
 @contextmanager
