@@ -316,6 +316,18 @@ def test_what_is_no_list_is_named(row, unfitted, wrong):
             clone(unfitted).fit(wrong, row.y)
 
 
+def test_it_is_silent_or_tells_each_epoch(row, unfitted, capsys):
+    clone(unfitted).fit(row.X, row.y)
+    assert capsys.readouterr() == ("", "")
+    own = clone(unfitted).set_params(verbose=True).fit(row.X, row.y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  loss ")[0] for line in lines] == ["epoch 1", "epoch 2"]
+    assert all(
+        f"loss {epoch['loss']:.3f}" in line.split("  dev ")[1]
+        for epoch, line in zip(own.history_, lines, strict=True)
+    )
+
+
 def test_parameters_can_be_pickled(unfitted):
     """What scikit-learn sends to other processes."""
     assert pickle.loads(pickle.dumps(unfitted)).get_params() == unfitted.get_params()

@@ -28,6 +28,7 @@ from headwise.store.shown import model_html
 from headwise.tasks import find_task
 from headwise.train.fit import fit
 from headwise.train.fitted import Fitted
+from headwise.train.loop import Report
 from headwise.train.recipe import Recipe
 from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.models import former_of
@@ -60,6 +61,7 @@ class TextEstimator(BaseEstimator):
             beside it go before what it says.
         random_state: Seed of the split, the first weights and all else that is random; None draws one. For
             0 stand the seeds of the recipe, where it names them.
+        verbose: Whether fitting prints a line after each epoch.
 
     Attributes:
         model_: The fitted model.
@@ -78,12 +80,14 @@ class TextEstimator(BaseEstimator):
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        verbose: bool = False,
     ):
         self.encoder = encoder
         self.vectors = vectors
         self.epochs = epochs
         self.recipe = recipe
         self.random_state = random_state
+        self.verbose = verbose
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write a model folder, which the `headwise` command reads too.
@@ -176,7 +180,8 @@ class TextEstimator(BaseEstimator):
         former = former and former.beside(parts)
         recipe, vectors, _ = choose_settings(parts, layers, former)
         with _ONE_BY_ONE, training_folder() as folder:
-            fitted = fit(task, parts, recipe, folder, vectors=vectors)
+            report = _print_epoch if self.verbose else lambda _: None
+            fitted = fit(task, parts, recipe, folder, vectors=vectors, report=report)
         info = {
             "data": parts.prints(recipe.seen),
             "training": fitted.training(recipe, **training),
@@ -217,6 +222,15 @@ class TextEstimator(BaseEstimator):
         if self.vectors is not None:
             own["vectors"] = {"file": fspath(self.vectors)}
         return dict(recipe), own
+
+
+def _print_epoch(report: Report) -> None:
+    """Called after each update and epoch."""
+    if report.scores is None:
+        return
+    part = f"{report.part}: " if report.part else ""
+    scores = ", ".join(f"{name} {score:.3f}" for name, score in report.scores.items())
+    print(f"{part}epoch {report.progress.epoch + 1}  loss {report.loss:.3f}  dev {scores}", flush=True)
 
 
 def _troubles(parts: Parts[Any], recipe: Recipe, fitted: Fitted) -> Iterator[str]:
