@@ -241,6 +241,12 @@ def test_constructor_errors():
         (torch.tensor([3, -4]), [3, 0]),
         (torch.tensor([False, True, True, False]), [1, 2]),
         (torch.tensor([False] * 4), []),
+        (np.array([3, -4]), [3, 0]),
+        (np.array([False, True, True, False]), [1, 2]),
+        (np.array([], dtype=int), []),
+        ([np.int64(3), torch.tensor(-4)], [3, 0]),
+        (list(np.array([True, False, False, True])), [0, 3]),
+        ([torch.tensor(True), torch.tensor(False), torch.tensor(False), torch.tensor(True)], [0, 3]),
     ],
 )
 def test_some_texts(which, expected):

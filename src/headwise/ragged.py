@@ -9,7 +9,7 @@ construction: there is no padding that could leak.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from operator import index
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -293,14 +293,14 @@ class Ragged:
     def __getitem__(self, which: SupportsIndex | slice | Sequence[int] | Tensor) -> "Tensor | Ragged":
         """One text `[length, ...]`, or a Ragged of some texts in the order asked for.
 
-        Several texts are named by a slice, a list or tensor of numbers (negative ones count from the end),
-        or a list or tensor of `texts` booleans, True = keep.
+        Several texts are named by a slice, a list, array or tensor of numbers (negative ones count from the
+        end), or a list, array or tensor of `texts` booleans, True = keep.
 
         Raises:
             IndexError: There is no such text, or not one boolean for each text.
         """
-        if isinstance(which, Tensor) and which.dim() > 0:
-            which = which.tolist()
+        if getattr(which, "ndim", 0):
+            which = cast(Tensor, which).tolist()
         if isinstance(which, slice):
             picked = list(range(len(self))[which])
         elif isinstance(which, Sequence):
@@ -316,6 +316,7 @@ class Ragged:
     def _picked(self, which: Sequence[int]) -> list[int]:
         """Text numbers, or one boolean for each text, as numbers from 0."""
         texts = len(self)
+        which = [getattr(t, "item", lambda t=t: t)() for t in which]  # a boolean of NumPy is no number
         if any(isinstance(t, bool) for t in which):
             if len(which) != texts:
                 raise IndexError(f"{len(which)} booleans for {texts} texts")
