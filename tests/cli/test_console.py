@@ -64,6 +64,15 @@ def test_standard_streams_that_are_closed_full_or_of_few_letters(tmp_path, redir
     assert ("[HW604]" in done.stderr) == (code == 2)
 
 
+def test_a_reader_of_tables_that_has_gone_is_told_from_an_error_that_was_found(tmp_path):
+    (tmp_path / "run.py").write_text(SHELL)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 def test_json_in_the_letters_that_there_are(monkeypatch):
     for encoding, shown in (("utf-8", "é \U0001f600"), ("cp1252", "\\u00e9 \\ud83d\\ude00")):
         out = io.TextIOWrapper(io.BytesIO(), encoding)

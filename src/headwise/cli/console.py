@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -17,14 +17,22 @@ _LOSES = ("strict", "surrogateescape")
 """How streams treat letters that their encoding has not, where that is an error."""
 
 
+class _Console(Console):
+    """A console that leaves it to the command what happens when its reader has gone: rich ends the process
+    with 1, which says of `doctor` that an error was found."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
 def output() -> Console:
     """The console of results, on standard output; nothing in them is taken for markup."""
-    return Console(highlight=False, emoji=False, markup=False)
+    return _Console(highlight=False, emoji=False, markup=False)
 
 
 def messages() -> Console:
     """The console of notes, progress, warnings and errors, on standard error."""
-    return Console(stderr=True, highlight=False, emoji=False, markup=False)
+    return _Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def make_streams_safe() -> None:
