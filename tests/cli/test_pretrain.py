@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from headwise.cli import main
@@ -66,6 +70,43 @@ def test_of_a_table_the_texts_are_read(texts, capsys):
     words = load_base(texts / "base").words
     assert "cat" in words
     assert "helpdesk" not in words
+
+
+LIMITED = """
+import resource, sys
+from headwise.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limits of files here")
+@pytest.mark.parametrize(
+    ("most", "size", "runs", "named"),
+    [
+        (150, 6, 32, ".work/counts-"),
+        (1_000, 6, 32, ".numbers"),
+        (3_000, 60, 32, "context.safetensors"),
+        (3_000, 6, 512, "base:"),
+    ],
+)
+def test_a_full_disk_names_what_could_not_be_written_and_the_run_goes_on(texts, most, size, runs, named):
+    (texts / "limited.py").write_text(LIMITED)
+    sizes = ["--words", "20", "--rarest", "1", "--size", str(size), "--subwords", str(runs)]
+    command = ["pretrain", "texts.txt", "--output", "base", *sizes, "--epochs", "2"]
+    environment = {**os.environ, "HEADWISE_KERNELS": "off"}  # which would be kept
+    done = subprocess.run(
+        [sys.executable, "limited.py", str(most), *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert "[HW604]" in done.stderr
+    assert named in done.stderr.splitlines()[-1]
+    assert main([*command, "--resume"]) == 0
+    assert not (texts / "base.work").exists()
 
 
 def test_texts_are_needed(texts, capsys):

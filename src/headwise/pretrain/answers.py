@@ -1,6 +1,5 @@
 """What a teacher says of texts, kept on disk: half-precision shards, so that no text is read twice."""
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.pretrain.sentence_encoder import SentenceEncoder
+from headwise.pretrain.work import write_array
 
 SHARD = 8192
 """Texts of a file."""
@@ -44,9 +44,7 @@ def ask(
         for place in range(0, len(own), 1024):
             vectors[place : place + 1024] = teacher.read(own[place : place + 1024])
             report(done + min(place + 1024, len(own)), len(texts))
-        partial = folder / "shard.part.npy"
-        np.save(partial, vectors)
-        os.replace(partial, _shard(folder, start // size))
+        write_array(vectors, _shard(folder, start // size))
         done += len(own)
     shards = [np.load(_shard(folder, number)) for number in range(-(-len(texts) // size))]
     return np.concatenate([np.zeros((0, teacher.size), np.float16), *shards])

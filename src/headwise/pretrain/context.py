@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix, diags
 from headwise.pretrain.config import ContextConfig
 from headwise.pretrain.numbering import Numbers
 from headwise.pretrain.pieces import runs_of
+from headwise.pretrain.work import whole
 
 Floats = NDArray[np.float32]
 _TABLE = 1 << 22
@@ -81,9 +82,8 @@ def train_contexts(
             loss, seen = loss + own, seen + words
             done += len(part)
             report(done, everything, f"loss {loss / max(seen, 1):.3f}")
-        partial = state.with_suffix(".part")
-        save_file({"vectors": vectors, "outputs": outputs}, partial, {"epochs": str(epoch + 1)})
-        partial.replace(state)
+        with whole(state) as partial:
+            save_file({"vectors": vectors, "outputs": outputs}, partial, {"epochs": str(epoch + 1)})
     return vectors.astype(np.float32, copy=False)
 
 

@@ -1,6 +1,5 @@
 """Passages as numbers of words, on disk, for texts larger than memory."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from headwise.features.bases.spelling import other_spelling, parts
 from headwise.features.tokenize import get_tokenizer
 from headwise.pretrain.vocabulary import plain
+from headwise.pretrain.work import whole, write_array
 
 _AT_ONCE = 1 << 14
 _CACHED = 1 << 20
@@ -82,14 +82,14 @@ class Numbering:
     def write(self, texts: Iterable[str], path: Path) -> Iterator[int]:
         """Write the numbers of any number of passages; yields how many are done. What `read_numbers` gives
         is whole or not there: the second file takes its name last."""
-        partial = path.with_suffix(".part")
         lengths: list[NDArray[np.int32]] = []
         own: list[list[int]] = []
         done = 0
-        with open(partial, "wb") as file:
+        with whole(path) as partial, open(partial, "wb") as file:
 
             def flush() -> None:
-                np.array([number for row in own for number in row], np.int32).tofile(file)
+                # Not by tofile, which says nothing of a disk that is full before the last bytes.
+                file.write(np.array([number for row in own for number in row], np.int32).tobytes())
                 lengths.append(np.array([len(row) for row in own], np.int32))
                 own.clear()
 
@@ -101,9 +101,7 @@ class Numbering:
                     yield done
             done += len(own)
             flush()
-        os.replace(partial, path)
-        np.save(path.with_suffix(".part.npy"), np.concatenate(lengths))
-        os.replace(path.with_suffix(".part.npy"), _lengths(path))
+        write_array(np.concatenate(lengths), _lengths(path))
         yield done
 
     def _numbers(self, word: str) -> tuple[int, ...]:

@@ -1,7 +1,6 @@
 """pretrain_files: text files in, a base out."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from headwise.pretrain.errors import PretrainError
 from headwise.pretrain.numbering import Numbering, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
-from headwise.pretrain.work import Work, key_of, key_of_contents, key_of_files
+from headwise.pretrain.work import Work, key_of, key_of_contents, key_of_files, naming, whole
 
 OnStep = Callable[[str, int, int | None, str], None]
 """Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
@@ -140,7 +139,8 @@ def pretrain_files(
     }
     base = replace(base, about=about)
     text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
-    save_base(base, output, text)
+    with naming(output):
+        save_base(base, output, text)
     own.clear()
     return Made(base, output, run.seconds, run.scores)
 
@@ -394,6 +394,5 @@ def _line(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    partial = path.with_suffix(".part")
-    partial.write_text(text, encoding="utf-8", errors="surrogatepass")
-    os.replace(partial, path)
+    with whole(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors="surrogatepass")

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from headwise.pretrain.config import StudentConfig
 from headwise.pretrain.numbering import Numbers
+from headwise.pretrain.work import whole
 
 Hidden = Callable[[int], Tensor]
 
@@ -228,9 +229,8 @@ def _keep(
     for name, own in student.named_parameters():
         state = optimizer.state[own]
         tensors |= {f"{name}.{key}": state[key].reshape(-1) for key in ("exp_avg", "exp_avg_sq", "step")}
-    partial = path.with_suffix(".part")
-    save_file(tensors, partial, {"epochs": str(epochs), "cosine": repr(cosine)})
-    partial.replace(path)
+    with whole(path) as partial:
+        save_file(tensors, partial, {"epochs": str(epochs), "cosine": repr(cosine)})
 
 
 def _restore(student: Student, optimizer: torch.optim.Optimizer, path: Path) -> tuple[int, float]:

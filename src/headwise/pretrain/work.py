@@ -10,13 +10,19 @@ settings share is made once.
 """
 
 import hashlib
+import io
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from headwise.data.compression import open_bytes
 from headwise.data.fingerprint import file_sha256
@@ -57,6 +63,46 @@ def _check_open(files: Sequence[str]) -> None:
     for file in files:
         with open_bytes(file):
             pass
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Lets what cannot be written here say what that is, also where the system does not (a full disk).
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        number, said = getattr(error, "errno", None), getattr(error, "strerror", None) or str(error)
+        raise OSError(number, said, getattr(error, "filename", None) or str(path)) from error
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Gives a file to write, which takes the name `path` once it is whole.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    partial = path.with_suffix(".part")
+    with naming(path):
+        yield partial
+        os.replace(partial, path)
+
+
+def write_array(array: NDArray[Any], path: Path) -> None:
+    """Write an array to a .npy file, whole. (NumPy's own writing to files says nothing of a disk that is
+    full before the last bytes.)
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    content = io.BytesIO()
+    np.save(content, array)
+    with whole(path) as partial:
+        partial.write_bytes(content.getbuffer())
 
 
 @dataclass(frozen=True)
