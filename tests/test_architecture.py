@@ -14,7 +14,7 @@ ROOMS = (
     ("config", "kernel", "memory", "recipes", "threads"),
     ("ragged",),
     ("steps",),
-    ("scores_schemes", "features_tokenize", "linear_form"),
+    ("scores_schemes", "features_tokenize", "linear_form", "store_lock"),
     ("data",),
     ("priors",),
     ("scores",),
@@ -50,6 +50,8 @@ APART = {
     ("scores", "schemes"): "scores_schemes",
     ("scores", "scheme_check"): "scores_schemes",
     ("features", "tokenize"): "features_tokenize",
+    ("store", "layout"): "store_lock",  # names of files
+    ("store", "lock"): "store_lock",
     ("linear", "form"): "linear_form",
     ("linear", "hashing"): "linear_form",  # characters as numbers, which form counts
 }

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import transformers
 
 from headwise.data.errors import DataError
 from headwise.data.options import ReadOptions
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.bases import load_base
 from headwise.pretrain import (
     ContextConfig,
@@ -141,6 +142,22 @@ def test_an_interrupted_run_goes_on_to_the_same_base(stage, text, tmp_path):
     assert again.words == whole.words
     assert (again.table.values == whole.table.values).all()
     assert (again.subwords.values == whole.subwords.values).all()
+    assert not (tmp_path / "base.work").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no locks of files there")
+@pytest.mark.parametrize("how", [{}, {"resume": True}, {"overwrite": True}])
+def test_two_runs_do_not_work_in_one_folder(how, text, tmp_path):
+    said = []
+
+    def meanwhile(at, done, total, tell):
+        if at == "learning from the text" and done and not said:
+            with pytest.raises(HeadwiseError, match=r"HW606.*base\.work.*another --output") as other:
+                pretrain_files([text], tmp_path / "base", alone(), **how)
+            said.append(other)
+
+    pretrain_files([text], tmp_path / "base", alone(), report=meanwhile)
+    assert said
     assert not (tmp_path / "base.work").exists()
 
 

@@ -28,7 +28,8 @@ from headwise.pretrain.errors import PretrainError
 from headwise.pretrain.numbering import Numbering, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
-from headwise.pretrain.work import Work, key_of, key_of_contents, key_of_files, naming, whole
+from headwise.pretrain.work import MARK, Work, key_of, key_of_contents, key_of_files, naming, whole
+from headwise.store.lock import locked_file
 
 OnStep = Callable[[str, int, int | None, str], None]
 """Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
@@ -96,6 +97,7 @@ def pretrain_files(
         PretrainedError: The teacher cannot be loaded.
         PretrainError: HW810 the text holds too little; HW811 the output or work folder is taken, or the
             run to resume has ended with other text or settings.
+        HeadwiseError: HW606, another process works in that folder.
     """
     config = config or PretrainConfig()
     output = Path(output)
@@ -109,40 +111,41 @@ def pretrain_files(
         note(f"{output}: the base is finished, so there is nothing to resume")
         return made
     own = Work.at(place, ours=work is None)
-    if own.states() and not resume:
-        if not overwrite:
-            raise PretrainError(
-                f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to begin "
-                "its learning anew",
-                code="HW811",
-            )
-        own.forget_states()
-    run = _Run([str(file) for file in files], config, own, tuple(word_list), options, report, note)
-    try:
-        base = run.make(name or output.name)
-    except HeadwiseError:
-        if not own.dear():
-            own.clear()
-        raise
-    about = {
-        **asked,
-        "words_read": run.total,
-        "sources": notes.sources,
-        "teacher": notes.teacher or _teacher_names(config),
-        "licence": notes.licence,
-        "limits": notes.limits,
-        "command": notes.command,
-        "cost": notes.cost,
-        "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
-        "scores": run.scores,
-        "headwise": __version__,
-    }
-    base = replace(base, about=about)
-    text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
-    with naming(output):
-        save_base(base, output, text)
-    own.clear()
-    return Made(base, output, run.seconds, run.scores)
+    with locked_file(place / MARK, otherwise="another --output" if work is None else "another --work"):
+        if own.states() and not resume:
+            if not overwrite:
+                raise PretrainError(
+                    f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to "
+                    "begin its learning anew",
+                    code="HW811",
+                )
+            own.forget_states()
+        run = _Run([str(file) for file in files], config, own, tuple(word_list), options, report, note)
+        try:
+            base = run.make(name or output.name)
+        except HeadwiseError:
+            if not own.dear():
+                own.clear()
+            raise
+        about = {
+            **asked,
+            "words_read": run.total,
+            "sources": notes.sources,
+            "teacher": notes.teacher or _teacher_names(config),
+            "licence": notes.licence,
+            "limits": notes.limits,
+            "command": notes.command,
+            "cost": notes.cost,
+            "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
+            "scores": run.scores,
+            "headwise": __version__,
+        }
+        base = replace(base, about=about)
+        text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
+        with naming(output):
+            save_base(base, output, text)
+        own.clear()
+        return Made(base, output, run.seconds, run.scores)
 
 
 class _Run:

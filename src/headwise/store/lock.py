@@ -1,4 +1,4 @@
-"""One process at a time writes to a model folder, or to a file of predictions.
+"""One process at a time writes to a model folder, to a file of predictions, or makes a base.
 
 The lock is one of the system's, so it goes with the process that holds it, however that ends: of a folder
 on `training/.lock`, which says who that is; of a file on the file itself. Where the system has no such
@@ -52,7 +52,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked_file(path: Path) -> Iterator[None]:
+def locked_file(path: Path, *, otherwise: str = "another --output") -> Iterator[None]:
     """Within this, nobody else who asks for the lock writes to the file, which is made if there is none,
     and not changed otherwise. There is none on Windows, where it would keep others from reading, too.
 
@@ -62,12 +62,13 @@ def locked_file(path: Path) -> Iterator[None]:
     """
     with open(path, "ab") as file:
         try:
-            if os.name == "posix" and path.is_file():
+            if os.name != "posix":
+                file.close()  # nor could an open file be removed there
+            elif path.is_file():
                 _lock(file)
         except BlockingIOError:
             raise HeadwiseError(
-                f"{path}: another process is writing to it; wait for its end, stop it, or give another "
-                "--output",
+                f"{path}: another process is writing to it; wait for its end, stop it, or give {otherwise}",
                 code="HW606",
             ) from None
         yield
