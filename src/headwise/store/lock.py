@@ -36,11 +36,13 @@ def locked(folder: Path) -> Iterator[None]:
             code="HW408",
         ) from None
     except OSError as error:
-        reason = error.strerror or error
-        raise HeadwiseError(f"{folder}: the state cannot be saved: {reason}", code="HW407") from None
+        raise _unsaved(folder, error) from None
     try:
-        file.write(f"process {os.getpid()} on {platform.node()} since {time.strftime('%F %T')}\n")
-        file.flush()
+        who = f"process {os.getpid()} on {platform.node()} since {time.strftime('%F %T')}\n"
+        try:
+            os.write(file.fileno(), who.encode())  # what a buffer held would fail again when it is closed
+        except OSError as error:
+            raise _unsaved(folder, error) from None
         yield
     finally:
         with suppress(OSError):
@@ -49,6 +51,11 @@ def locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             (folder / RUN).rmdir()
             folder.rmdir()
+
+
+def _unsaved(folder: Path, error: OSError) -> HeadwiseError:
+    reason = error.strerror or error
+    return HeadwiseError(f"{folder}: the state cannot be saved: {reason}", code="HW407")
 
 
 @contextmanager
