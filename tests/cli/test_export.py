@@ -86,6 +86,23 @@ def test_the_command(run, model, table, tmp_path):
     assert same(tmp_path / "one.csv", tmp_path / "other.csv", 3)
 
 
+def test_what_is_to_be_typed_next_can_be(run, model):
+    code, out, _ = run("export", model, "mine & yours")
+    assert code == 0
+    assert "pip install -r 'mine & yours/requirements.txt'; pip" in out
+    assert "headwise predict 'mine & yours' NEW_TEXTS" in out
+
+
+def test_a_full_disk(run, model, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    code, _, err = run("export", model, "x")
+    assert (code, "x: cannot be written: No space left" in err) == (2, True), err
+    assert "HW604" in err
+
+
 def test_commands_that_need_the_model_itself_say_so(run, exported, table, tmp_path):
     table(tmp_path / "in.csv", 5)
     for arguments in (("evaluate", exported, "in.csv"), ("export", exported, "x")):

@@ -1,9 +1,10 @@
 """`headwise export`: a model that predicts on machines without torch."""
 
+import shlex
 from pathlib import Path
 
 from headwise.cli.arguments import Switch
-from headwise.cli.console import note
+from headwise.cli.console import note, visible
 
 
 def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
@@ -21,17 +22,21 @@ def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
     Raises:
         HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
-    from headwise.verbs.export import export_model  # with it comes torch
+    from headwise.predictions.file import telling_failures  # with these comes torch
+    from headwise.verbs.export import export_model
 
-    done = export_model(model, output, overwrite=overwrite)
+    with telling_failures(output):
+        done = export_model(model, output, overwrite=overwrite)
     found = done.compared
     note(
         f"compared on {found.texts} texts of 0 to {found.longest:,} words: the outputs differ by "
         f"{found.difference:.1g} at most"
     )
+    size = sum(done.sizes.values()) / 1e6
+    shown, needs = (visible(shlex.quote(str(path))) for path in (output, output / "requirements.txt"))
     print(
-        f"Exported: {output} ({sum(done.sizes.values()) / 1e6:.1f} MB). On a machine without torch:\n"
-        f"  pip install -r {output / 'requirements.txt'}; pip install --no-deps headwise\n"
-        f"  headwise predict {output} NEW_TEXTS --output {done.predictions}"
+        f"Exported: {visible(str(output))} ({size:.1f} MB). On a machine without torch:\n"
+        f"  pip install -r {needs}; pip install --no-deps headwise\n"
+        f"  headwise predict {shown} NEW_TEXTS --output {done.predictions}"
     )
     return 0
