@@ -104,6 +104,16 @@ def test_what_is_no_json(client, body, said):
     assert said in answer.json()["error"]
 
 
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_json_that_is_not_called_so(client, kind):
+    headers = {} if kind is None else {"content-type": kind}
+    answer = client.post("/predict", content=b'{"texts": ["great"]}', headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (422, "HW903")
+    assert "expected the header content-type: application/json" in answer.json()["error"]
+    answer = client.post("/predict", json="great")
+    assert "content-type" not in answer.json()["error"]
+
+
 def test_other_paths_and_methods(client):
     assert client.get("/nowhere").json() == {"code": "HW903", "error": "Not Found"}
     assert client.get("/predict").status_code == 405

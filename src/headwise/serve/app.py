@@ -75,7 +75,12 @@ def create_app(
         return _error(413 if error.code == _TOO_LARGE else 422, error.code, said)
 
     @app.exception_handler(RequestValidationError)
-    def unfit(_: Request, error: RequestValidationError) -> Response:
+    def unfit(request: Request, error: RequestValidationError) -> Response:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not (kind == "application/json" or kind.endswith("+json")):
+            found = f"content-type: {kind}" if kind else "no content-type"
+            said = f"{REQUEST}: {found}; expected the header content-type: application/json"
+            return _error(422, RequestError.code, said)
         first = error.errors()[0]
         place = ".".join(str(own) for own in first["loc"][1:])
         why = first.get("ctx", {}).get("error", "")  # of what is no JSON
