@@ -32,6 +32,18 @@ def test_it_answers_until_it_is_interrupted(spawn, model, host):
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
+def test_connections_that_ask_nothing_keep_nobody_out(spawn, model):
+    process = spawn("serve", model, "--port", "0")
+    _, port = address_of(process).rsplit(":", 1)
+    idle = [socket.create_connection(("127.0.0.1", int(port)), timeout=30) for _ in range(80)]
+    with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as answer:
+        assert json.load(answer) == {"status": "ok"}
+    for own in idle:
+        own.close()
+    process.terminate()
+    process.communicate(timeout=30)
+
+
 def test_who_lets_others_ask_is_warned(spawn, model):
     process = spawn("serve", model, "--host", "0.0.0.0", "--port", "0")
     address_of(process)

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Event, Semaphore
 
 import pytest
 from starlette.testclient import TestClient
@@ -145,6 +146,28 @@ def test_requests_of_many_threads(client, answering):
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(ask, texts)) == alone
+
+
+def test_more_at_once_than_are_to_wait(answering, monkeypatch):
+    client, begun, go = TestClient(create_app(answering, most_waiting=2)), Semaphore(0), Event()
+    answered = answering.predict
+
+    def slowly(records):
+        begun.release()
+        assert go.wait(30)
+        return answered(records)
+
+    monkeypatch.setattr(answering, "predict", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(2)]
+        for _ in first:
+            assert begun.acquire(timeout=30)
+        answer = client.post("/predict", json={"texts": ["great"]})
+        go.set()
+    assert (answer.status_code, answer.json()["code"]) == (503, "HW905")
+    assert "2 requests" in answer.json()["error"]
+    assert [own.result().status_code for own in first] == [200, 200]
+    assert client.post("/predict", json={"texts": ["great"]}).status_code == 200
 
 
 def test_the_page(client):

@@ -19,6 +19,7 @@ from headwise.serve.answering import REQUEST, Answering, RequestError
 from headwise.serve.form import form_page
 
 _TOO_LARGE = "HW904"
+_TOO_MANY = "HW905"
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1", "[")  # the last three: by the version of starlette
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -37,7 +38,12 @@ class Asked(BaseModel):
 
 
 def create_app(
-    answering: Answering, *, most_items: int = 1_000, most_bytes: int = 10_000_000, host: str = ""
+    answering: Answering,
+    *,
+    most_items: int = 1_000,
+    most_bytes: int = 10_000_000,
+    most_waiting: int = 64,
+    host: str = "",
 ) -> FastAPI:
     """The ASGI application of a model, for `headwise serve` or a server of your own.
 
@@ -45,6 +51,7 @@ def create_app(
         answering: The model.
         most_items: Texts (pairs, records) of a request.
         most_bytes: Of a request.
+        most_waiting: Requests at once; further ones are answered with 503.
         host: The address that is listened on. At one that only this machine reaches, requests must name the
             machine by a usual name, so that no stranger's page leads a browser here by a name of its own.
     """
@@ -55,6 +62,7 @@ def create_app(
         redoc_url=None,
     )
     app.add_middleware(SizeLimit, most_bytes=most_bytes)
+    app.add_middleware(WaitingLimit, most_waiting=most_waiting)
     if is_local(host):
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL, host])
 
@@ -159,3 +167,25 @@ class SizeLimit:
             return message
 
         await self.app(scope, counted, send)
+
+
+class WaitingLimit:
+    """Refuses requests while as many are being answered as may be; connections that ask nothing (kept by a
+    browser or a pool of a client) do not count."""
+
+    def __init__(self, app: Any, most_waiting: int):
+        self.app, self.most_waiting, self._waiting = app, most_waiting, 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+        if scope["type"] != "http":  # a server may also tell of its own beginning and end
+            await self.app(scope, receive, send)
+            return
+        if self._waiting >= self.most_waiting:
+            said = f"{self.most_waiting:,} requests are waiting for their answers; ask again later"
+            await _error(503, _TOO_MANY, said)(scope, receive, send)
+            return
+        self._waiting += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._waiting -= 1

@@ -8,8 +8,6 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.serve.answering import Answering
 from headwise.verbs.listener import NOBODY, Listener
 
-_MOST_WAITING = 64  # requests; further ones are answered with 503
-
 
 class ServeError(HeadwiseError):
     """A model cannot be served.
@@ -74,9 +72,7 @@ def serve(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, lifespan="off", limit_concurrency=_MOST_WAITING
-        )
+        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
         uvicorn.Server(config).run(sockets=[own])
 
 
