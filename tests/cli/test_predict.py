@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -214,6 +215,17 @@ def test_memory_does_not_grow_with_the_file(model, table, tmp_path):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 6_000, "KiB more for 42,000 rows, which are 10 MB"
     assert (tmp_path / "large.csv.out.csv").read_bytes().count(b"\n") == 50_001
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
+def test_a_pipe_is_read_as_a_file_is(run, save, table, tmp_path):
+    """It is looked at for its columns, too, and no row of it is lost by that."""
+    model = save(["bad", "good"], training={"columns": {"text_column": "text"}})
+    table(tmp_path / "in.csv", 2000)
+    expected = run("predict", model, "in.csv")[1]
+    with subprocess.Popen(["cat", "in.csv"], stdout=subprocess.PIPE, cwd=tmp_path) as source:
+        code, out, err = run("predict", model, f"/dev/fd/{source.stdout.fileno()}")
+    assert (code, out == expected) == (0, True), err
 
 
 def test_columns_are_those_of_the_training(run, save, tmp_path):

@@ -1,9 +1,18 @@
 """A file is opened once to find out what it is."""
 
+import io
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
 import pytest
 
 import headwise.data.archives as archives
-from headwise.data.kinds import infer_task
+from headwise.data.doctor.flow import doctor_files
+from headwise.data.kinds import KINDS, infer_task
+from headwise.errors import ConfigError
 
 
 @pytest.mark.parametrize(
@@ -50,3 +59,48 @@ def test_what_the_user_says_of_the_file(write, reading, task):
     found, why = infer_task(write("a.csv", "text,label\na,b\nc,d\n"), reading)
     assert found == task
     assert why
+
+
+@pytest.fixture
+def pipe():
+    """A pipe that a text comes through, once."""
+    if not Path("/dev/fd").is_dir():
+        pytest.skip("pipes have no names here")
+    ends, writers = [], []
+
+    def pipe(text: str) -> str:
+        read, write = os.pipe()
+        ends.append(os.fdopen(read))
+        writers.append(Thread(target=_fill, args=(write, text)))
+        writers[-1].start()
+        return f"/dev/fd/{read}"
+
+    yield pipe
+    for end in ends:
+        end.close()
+    for own in writers:
+        own.join()
+
+
+def _fill(pipe: int, text: str) -> None:
+    with suppress(BrokenPipeError), os.fdopen(pipe, "w") as file:
+        file.write(text)
+
+
+def test_what_is_looked_at_of_a_pipe_stays_to_be_read(pipe):
+    tagged = "".join(f"word{n}\tO\nAnn\tB-PER\n\n" for n in range(4000))
+    path = pipe(tagged)
+    assert infer_task(path, {})[0] == "tag"
+    read = KINDS["tag"].read(path)
+    assert len(read.items) == 4000
+    assert read.items[0].tokens[0] == "word0"
+    found = doctor_files([pipe("".join(f"label{n % 2}\ttext {n}\n" for n in range(4000)))])
+    assert (found.task, found.files[0].texts) == ("classify", 4000)
+    assert found.files[0].classes == (("label0", 2000, 0.5), ("label1", 2000, 0.5))
+
+
+def test_a_text_that_is_read_twice_is_no_pipe(pipe, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"a text"))))
+    for path in (pipe("a text"), "-"):
+        with pytest.raises(ConfigError, match="the text is read twice"):
+            KINDS["language-model"].read(path)

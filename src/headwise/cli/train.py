@@ -14,6 +14,7 @@ from headwise.cli.flags import given
 from headwise.cli.pictures import check_picture
 from headwise.cli.settings import PLACES, known, section_flags
 from headwise.cli.terminal import Terminal
+from headwise.data.compression import read_once
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
@@ -237,6 +238,6 @@ def teaching_of(teacher: str | None, unlabelled: Path | None, settings: dict[str
 
 
 def _output_for(file: Path) -> Path:
-    if str(file) == "-":
-        raise ConfigError("texts from standard input need --output, the folder of the model")
+    if read_once(str(file)):
+        raise ConfigError("texts from standard input or a pipe need --output, the folder of the model")
     return Path(file.name.split(".")[0] + ".model")

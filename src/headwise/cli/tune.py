@@ -15,6 +15,7 @@ from headwise.cli.console import output as output_
 from headwise.cli.flags import given
 from headwise.cli.settings import known, section_flags
 from headwise.cli.terminal import Terminal
+from headwise.data.compression import read_once
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
@@ -82,10 +83,10 @@ def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
     Raises:
         HeadwiseError: As `tune_file`; or the file is standard input.
     """
-    if str(file) == "-":
+    if read_once(str(file)):
         raise ConfigError(
-            "a search reads its file anew where it goes on, and standard input is gone by then; write it "
-            "to a file, and name that"
+            "a search reads its file anew where it goes on, and standard input or a pipe is gone by then; "
+            "write it to a file, and name that"
         )
     from headwise.predictions.file import telling_failures
     from headwise.train.stop import TrainingInterrupted

@@ -6,6 +6,7 @@ import gzip
 import lzma
 import os
 import shutil
+import stat
 import struct
 import sys
 import tempfile
@@ -20,6 +21,9 @@ from typing import IO, Any, BinaryIO, cast
 from headwise.data.errors import DataError
 
 STANDARD_INPUT = "-"
+
+_begun: dict[str, BufferedReader] = {}
+"""Pipes of which the beginning has been looked at; who reads them goes on with it."""
 
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 """What reading damaged data raises; bz2 raises a bare OSError, which `_Bzip2` turns into one."""
@@ -66,6 +70,32 @@ def plain_name(path: str) -> str:
     return name.removesuffix(suffix) if suffix in SUFFIXES else name
 
 
+def read_once(path: str) -> bool:
+    """Whether what a file says is gone once it has been read: standard input, a pipe."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def come(path: str) -> bytes:
+    """What has come of a file that can be read but once; it stays to be read.
+
+    Raises:
+        DataError: HW101.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return cast(BufferedReader, sys.stdin.buffer).peek()
+        if path not in _begun:
+            _begun[path] = _open(path)
+        return _begun[path].peek()
+    except (OSError, ValueError):  # closed
+        return b""
+
+
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
     """Open `path` ("-" is standard input, which is left open afterwards), decompressed.
@@ -79,7 +109,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         if path == STANDARD_INPUT:
             raw = cast(BufferedReader, sys.stdin.buffer)
         else:
-            raw = stack.enter_context(_open(path))
+            raw = stack.enter_context(_begun.pop(path, None) or _open(path))
         yield _decompressed(raw, path, stack)
 
 

@@ -2,10 +2,12 @@
 
 import os
 from dataclasses import dataclass
+from io import BytesIO
 
 from headwise.data.archives import read_files
+from headwise.data.compression import come, read_once
 from headwise.data.errors import DataError
-from headwise.data.files import Line
+from headwise.data.files import Line, decoded_lines
 from headwise.data.folders import folder_lines
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source, look_ahead
@@ -36,9 +38,12 @@ class Head:
 
 
 def read_head(path: str, encoding: str = "utf-8") -> Head:
-    """The first lines of a file (of the first, where several members of a zip are meant). Who reads the
-    file says what is wrong with it."""
+    """The first lines of a file (of the first, where several members of a zip are meant); of standard input
+    and of pipes those that have come, which stay to be read. Who reads the file says what is wrong.
+    """
     try:
+        if read_once(path):
+            return Head(path, tuple(decoded_lines(BytesIO(come(path)), path, encoding, "replace")))
         folder = os.path.isdir(path)
         files = (
             [(path, folder_lines(path, encoding, "replace"))]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.archives import lines_of, open_file
-from headwise.data.compression import STANDARD_INPUT
+from headwise.data.compression import read_once
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding
 from headwise.data.errors import DataError
@@ -231,7 +231,7 @@ def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
 
 def _not_text(code: str, found: str, path: str, encoding: str, errors: str) -> DataError:
     """The error of the reader of lines, which tells the place, if the file can be read again."""
-    if path != STANDARD_INPUT:
+    if not read_once(path):
         try:
             for _ in lines_of(path, encoding, errors):
                 pass

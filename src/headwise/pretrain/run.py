@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from headwise import __version__
 from headwise.config import differences, to_dict
+from headwise.data.compression import read_once
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.bases import Base, load_base, save_base
@@ -101,7 +102,7 @@ def pretrain_files(
     """
     config = config or PretrainConfig()
     output = Path(output)
-    if not files or any(str(file) == "-" for file in files):
+    if not files or any(read_once(str(file)) for file in files):
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
     ended = resume and (output / ABOUT).exists()

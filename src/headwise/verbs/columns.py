@@ -4,17 +4,13 @@ A column is known by its name. Files without a header have none: there a number 
 it in training, as what was guessed of one file says nothing of the order in another.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import BufferedReader, BytesIO
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from headwise.data.columns import find_column, names_in
-from headwise.data.compression import STANDARD_INPUT
 from headwise.data.errors import DataError
-from headwise.data.files import decoded_lines
 from headwise.data.formats import FORMATS, conll, conll2012, conllu_tags
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.token_lists import sample_rows
@@ -139,7 +135,7 @@ def _offered(
     Raises:
         DataError, ConfigError: They cannot be told.
     """
-    head = _head(path, str(given.get("encoding") or "utf-8"))
+    head = read_head(path, str(given.get("encoding") or "utf-8"))
     if isinstance(kind, SentenceKind):
         form = given.get("format")
         if form is None and (answers or words_are_given(path, given, head)):
@@ -177,17 +173,6 @@ def _names_of_words(form: str, head: Head) -> Sequence[str]:
     if form in ("lists", "spans"):
         return list(dict.fromkeys(name for row in sample_rows(head.lines) for name in row))
     return {"conllu": conllu_tags.COLUMNS, "conll2012": conll2012.COLUMNS}.get(form, ())
-
-
-def _head(path: str, encoding: str) -> Head:
-    """The first lines of a file; of standard input those that have come, which stay to be read."""
-    if path != STANDARD_INPUT:
-        return read_head(path, encoding)
-    try:
-        come = BytesIO(cast(BufferedReader, sys.stdin.buffer).peek())
-    except (OSError, ValueError):  # closed
-        come = BytesIO()
-    return Head(path, tuple(decoded_lines(come, path, encoding, "replace")))
 
 
 def _number(name: object) -> bool:

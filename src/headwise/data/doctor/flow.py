@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from headwise.config import unknown
+from headwise.data.compression import read_once
 from headwise.data.diagnosis import SHOWN, Diagnosis, FileReport, Finding, Lengths, Names, count, some_of
 from headwise.data.doctor.file import File
 from headwise.data.errors import DataError
@@ -115,7 +116,7 @@ def _read(kind: Kind[Any], path: str, options: Any, errors: list[DataError], lik
     try:
         return kind.examine(path, options, errors.append, like=like)
     except DataError as error:
-        if error.code != "HW105" or path == "-" or not hasattr(options, "encoding_errors"):
+        if error.code != "HW105" or read_once(path) or not hasattr(options, "encoding_errors"):
             raise
         errors[:] = [error]
     return kind.examine(path, replace(options, encoding_errors="replace"), errors.append, like=like)

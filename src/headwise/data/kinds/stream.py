@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from headwise.data.answers import NEXT_SYMBOL, Answer
-from headwise.data.compression import STANDARD_INPUT
+from headwise.data.compression import read_once
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.streams import few, strange_characters, tables, unlike_training
 from headwise.data.errors import DataError, OnError, stop
@@ -69,6 +69,11 @@ class StreamKind(Kind[int]):
         """The vocabulary: that of the training file; of bytes all, so that any file can be read."""
         own, counts = options or DEFAULT, Counter[str]()
         for path in paths[:1]:
+            if read_once(path):
+                raise ConfigError(
+                    f"{path}: the text is read twice, which standard input and pipes cannot be; write it "
+                    "to a file, and name that"
+                )
             counts += count_symbols(path, self.unit, own.encoding, own.encoding_errors)
         if self.unit == "bytes":
             names = sorted(map(chr, range(256)), key=lambda name: (-counts[name], name))
@@ -111,7 +116,7 @@ class StreamKind(Kind[int]):
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         found = [f"{len(parts['train'].symbols):,} different {self.unit}"]
         path = parts["train"].path
-        if path != STANDARD_INPUT and (odd := looks_like_table(path, read_head(path).lines)):
+        if not read_once(path) and (odd := looks_like_table(path, read_head(path).lines)):
             found.append(f"{path} {odd} (HW283)")
         for name, part in parts.items():
             if part.unknown:
