@@ -76,6 +76,19 @@ def test_a_search_goes_over_its_file_again(run, tmp_path, command):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", [("tune",), ("priors", "--search")])
+def test_a_recipe_of_somebody_elses_stays(run, tmp_path, command):
+    file, mine = tmp_path / "texts.csv", tmp_path / "found" / "recipe.toml"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
+    mine.parent.mkdir()
+    mine.write_text("[train]\nepochs = 3\n")
+    code, _, err = run(*command, str(file), "--output", str(mine.parent), "--minutes", "0.01")
+    assert (code, "[HW601]" in err) == (2, True), err
+    assert "is not of a search" in " ".join(err.split())
+    assert [path.name for path in mine.parent.iterdir()] == ["recipe.toml"]
+    assert mine.read_text() == "[train]\nepochs = 3\n"
+
+
 def test_few_items_choose_nothing(run, tmp_path):
     file = tmp_path / "few.csv"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(12)))

@@ -20,6 +20,7 @@ from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 _NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
+_OURS = "# headwise "  # how the recipes of searches begin
 
 if TYPE_CHECKING:
     from headwise.verbs.tune import Gain, Tuned
@@ -81,22 +82,29 @@ def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
     """Search, and write down what is best as recipe.toml in the folder.
 
     Raises:
-        HeadwiseError: As `tune_file`; or the file is standard input.
+        HeadwiseError: As `tune_file`; or the file is standard input or a pipe; HW601, somebody else's
+            recipe is in the folder.
     """
     if read_once(str(file)):
         raise ConfigError(
             "a search reads its file anew where it goes on, and standard input or a pipe is gone by then; "
             "write it to a file, and name that"
         )
-    from headwise.predictions.file import telling_failures
+    from headwise.predictions.file import OutputError, telling_failures
     from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.tune import recipe_text, tune_file
 
+    recipe = folder / "recipe.toml"
     try:
         with telling_failures(folder):
+            if recipe.is_file() and not recipe.read_text("utf-8", "replace").startswith(_OURS):
+                raise OutputError(
+                    f"{recipe} exists and is not of a search; move it, or give another --output",
+                    code="HW601",
+                )
             found = tune_file(str(file), folder, listener=Terminal(), **how)
             said = f"{command} {file.name}: {found.best.name}\n{confirmation(found)}"
-            (folder / "recipe.toml").write_text(recipe_text(found.settings, said), encoding="utf-8")
+            recipe.write_text(recipe_text(found.settings, said), encoding="utf-8")
     except TrainingInterrupted as stop:
         note(f"what was trained is in {folder}; the same command goes on")
         raise KeyboardInterrupt from stop
