@@ -217,6 +217,15 @@ def test_memory_does_not_grow_with_the_file(model, table, tmp_path):
     assert (tmp_path / "large.csv.out.csv").read_bytes().count(b"\n") == 50_001
 
 
+@pytest.mark.parametrize("name", ["why.html", "why.jsonl"])
+def test_explanations_that_come_to_no_end_leave_what_was_there(run, model, tmp_path, name):
+    (tmp_path / "in.csv").write_text("text,id\n" + "w1 w2,1\n" * 1500 + "w1,2,3\n")
+    (tmp_path / name).write_text("of before")
+    code, _, err = run("explain", model, "in.csv", "--output", name, "--overwrite")
+    assert (code, "[HW110]" in err) == (2, True)
+    assert (tmp_path / name).read_text() == "of before"
+
+
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
 def test_a_pipe_is_read_as_a_file_is(run, save, table, tmp_path):
     """It is looked at for its columns, too, and no row of it is lost by that."""

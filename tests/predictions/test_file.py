@@ -210,3 +210,25 @@ def test_cells_that_a_spreadsheet_would_compute_are_escaped():
     assert layout.record(rows[0], PROBABILITIES[::-1]).split(",")[1] == "'=bad"
     plain = RecordLayout.of("csv", rows, ("=bad", "good"))
     assert plain.record(rows[0], PROBABILITIES).startswith("=1+1,")
+
+
+@pytest.mark.parametrize("name", ["page.html", "lines.jsonl.gz"])
+@pytest.mark.parametrize("before", [None, b"an earlier one"])
+def test_what_is_of_no_use_in_part_is_there_whole_or_not_at_all(tmp_path, name, before):
+    path = tmp_path / name
+    if before is not None:
+        path.write_bytes(before)
+
+    def stopped() -> None:
+        with open_output(path, whole=True) as file:
+            file.write(b"half of")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [own.read_bytes() for own in tmp_path.iterdir()] == ([] if before is None else [before])
+    with open_output(path, whole=True) as file:
+        file.write(b"all of it")
+    content = path.read_bytes()
+    assert (gzip.decompress(content) if name.endswith(".gz") else content) == b"all of it"
+    assert [own.name for own in tmp_path.iterdir()] == [name]

@@ -87,7 +87,7 @@ def explain(
         _show(found)
         return 0
     found = chain([*islice(found, 1)], found)  # what cannot be explained leaves no output
-    with open_output(output) as target:
+    with open_output(output, whole=True) as target:
         for piece in _pieces(found, form, model):
             target.write(piece.encode("utf-8", "surrogatepass"))
     if output is not None:

@@ -76,7 +76,7 @@ def suggest(
     keep_freed_memory()
     how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
     found = suggest_file(model, file, count, **how, listener=Terminal())
-    with open_output(output) as target:
+    with open_output(output, whole=True) as target:
         written = _tagged(found) if tags else _written(found, form)
         target.write(written.encode("utf-8", "surrogatepass"))
     if output is not None and not found:

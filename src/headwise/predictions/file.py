@@ -80,8 +80,13 @@ def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: 
 
 
 @contextmanager
-def open_output(path: Path | None, *, append: bool = False) -> Iterator[IO[bytes]]:
+def open_output(path: Path | None, *, append: bool = False, whole: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for predictions, compressed by its suffix; None is standard output.
+
+    Args:
+        path: The file.
+        append: Go on at its end.
+        whole: It is of no use in part: it takes its name at the end, and what has the name stays till then.
 
     Raises:
         OutputError: HW604, it cannot be opened or written, as when the disk is full.
@@ -90,16 +95,25 @@ def open_output(path: Path | None, *, append: bool = False) -> Iterator[IO[bytes
         with telling_failures("standard output"):
             yield sys.stdout.buffer
         return
-    with telling_failures(path), open(path, "ab" if append else "wb") as file:
-        if path.suffix.lower() == ".gz":
-            # Neither name nor time in the file: the same predictions are the same bytes.
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                yield packed  # type: ignore[misc]
-        elif path.suffix.lower() == ".xz":
-            with lzma.LZMAFile(file, "wb") as packed:
-                yield packed
-        else:
-            yield file
+    apart = whole and (path.is_file() or not path.exists())  # a device has no other name
+    place = path.with_name(f".{path.name}.part") if apart else path
+    with telling_failures(path):
+        try:
+            with open(place, "ab" if append else "wb") as file:
+                if path.suffix.lower() == ".gz":
+                    # Neither name nor time in the file: the same predictions are the same bytes.
+                    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                        yield packed  # type: ignore[misc]
+                elif path.suffix.lower() == ".xz":
+                    with lzma.LZMAFile(file, "wb") as packed:
+                        yield packed
+                else:
+                    yield file
+            if apart:
+                place.replace(path)
+        finally:
+            if apart:
+                place.unlink(missing_ok=True)
 
 
 @contextmanager
