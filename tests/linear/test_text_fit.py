@@ -66,6 +66,50 @@ def test_threads_change_nothing(most, monkeypatch):
     assert np.array_equal(one.model.machine.weights, other.model.machine.weights)
 
 
+@pytest.mark.parametrize(
+    ("losses", "found", "tried"),
+    [
+        ({0.15: 3, 0.5: 1, 1.5: 2, 4.0: 0}, 0.5, {0.15, 0.5, 1.5}),
+        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 0}, 4.0, {0.15, 0.5, 1.5, 4.0}),
+        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 5}, 1.5, {0.15, 0.5, 1.5, 4.0}),
+        ({0.15: 1, 0.5: 2, 1.5: 3, 4.0: 0}, 0.15, {0.15, 0.5, 1.5}),
+    ],
+)
+def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
+    asked = set()
+
+    def judge(several):
+        asked.update(own.strength for own in several)
+        return [losses[own.strength] for own in several]
+
+    comparison = text_fit._Comparison.__new__(text_fit._Comparison)
+    comparison.judge, comparison.hurried = judge, True
+    assert comparison.along(LinearSettings(), "strength", text_data.STRENGTHS).strength == found
+    assert asked == tried
+    comparison.hurried = False
+    best = comparison.along(LinearSettings(), "strength", text_data.STRENGTHS).strength
+    assert best == min(losses, key=lambda strength: losses[strength])
+    assert asked == set(losses)
+
+
+def test_much_work_is_compared_in_a_hurry(monkeypatch):
+    texts, targets = corpus(3, noise=0.2)
+    asked, solve = [], text_data.solve
+    monkeypatch.setattr(
+        text_data, "solve", lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1]
+    )
+    fit_linear(texts, targets, 3)
+    assert set(asked) == {None}
+    before = len(asked)
+    asked.clear()
+    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
+    found = fit_linear(texts, targets, 3)
+    assert len(asked) < before
+    assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
+    assert set(asked[:-6]) == {text_fit.ROUGH}
+    assert found.cv_score > 0.6
+
+
 def test_machines_side_by_side_have_their_limit(monkeypatch):
     asked = []
     monkeypatch.setattr(text_fit, "usable_threads", lambda: 64)

@@ -89,6 +89,7 @@ def solve(
     offsets: Floats | None = None,
     wanted: Floats | None = None,
     seed: int = 0,
+    tolerance: float | None = None,
 ) -> Machine:
     """A linear support vector machine for each column.
 
@@ -101,6 +102,7 @@ def solve(
         offsets: What is added to the scores, `[texts, columns]`; nothing by default.
         wanted: Numbers that the scores are to be, likewise; the signs are to be 1.
         seed: Of the order of the texts.
+        tolerance: How far a text may be from its optimum; `TOLERANCE` by default.
     """
     columns = signs.shape[1]
     sparse = rows.sparse
@@ -144,7 +146,7 @@ def solve(
             dense,
             bias,
         )
-        if worst < TOLERANCE:
+        if worst < (TOLERANCE if tolerance is None else tolerance):
             break
     return Machine(weights, dense, bias)
 

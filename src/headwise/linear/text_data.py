@@ -230,7 +230,9 @@ class TrainingData:
         said, offsets = machine.scores(self.rows(settings).take(texts)), self.offsets(settings, texts)
         return both(said if offsets is None else said + offsets, self.classes)
 
-    def fit(self, settings: LinearSettings, texts: NDArray[np.int64], seed: int) -> Machine:
+    def fit(
+        self, settings: LinearSettings, texts: NDArray[np.int64], seed: int, tolerance: float | None = None
+    ) -> Machine:
         """A machine that is trained on some texts, beside what their `offsets` say."""
         rows = self.rows(settings).take(texts)
         importance, offsets = self.importance[texts, None], self.offsets(settings, texts)
@@ -257,8 +259,10 @@ class TrainingData:
             ratios = _ratios(rows.sparse, signs, costs)
         strength = np.float32(settings.strength)
         wanted = None if self.wanted is None else self.wanted[texts]
-        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "wanted": wanted, "seed": seed}
-        return solve(rows, signs, costs.astype(np.float32) * strength, **how)
+        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "wanted": wanted}
+        return solve(
+            rows, signs, costs.astype(np.float32) * strength, **how, seed=seed, tolerance=tolerance
+        )
 
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
         """What scores `[texts, classes]` are multiplied by to become logits, and their log loss; of numbers

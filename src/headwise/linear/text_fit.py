@@ -42,6 +42,10 @@ MOST_CELLS = 3_000_000
 """Texts times labels above which settings are chosen on a fifth of the texts, and two folds have to do."""
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
+MUCH_WORK, ROUGH = 1e7, 0.2
+"""Features of all texts times columns, above which machines that are only compared may be further from
+their optimum (see `headwise.linear.solver.TOLERANCE`): that moves their losses by a thousandth and takes
+half of the time. Of fewer texts it would decide what is chosen, and save nothing that counts."""
 MOST_SIDE_BY_SIDE = 30_000_000
 """Features times columns, together, of machines that are trained at the same time; each takes 20 bytes."""
 
@@ -146,7 +150,6 @@ def fit_linear(
     few = large or data.work > MOST_WORK or (pairs and not crossed)
     same = first_alike(texts[:judged], folds, data.hard[:judged].tolist())
     parts = _folds(data.hard[:judged], same, min(folds, 2) if few else folds, seed)
-    found: Floats | None = None
     if settings is None:
         settings = data.first_settings
         if data.work <= MOST_WORK and len(parts) > 1:
@@ -154,15 +157,11 @@ def fit_linear(
                 data = data.with_edges(texts)
             compared = _Comparison(data, parts) if crossed else _Comparison(*_some(data, same, seed))
             settings = compared.choose(settings)
-            if crossed:
-                found = compared.scores[settings]
     elif settings.edges:
         data = data.with_edges(texts)
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
-        data, found = widened, None
-    if found is None:
-        found = _out_of_fold(data, [settings], parts)[0]
-    found = found[:judged]
+        data = widened
+    found = _out_of_fold(data, [settings], parts)[0][:judged]
     calibrated = float(data.calibration(found, np.arange(judged))[0]) if len(parts) > 1 else 1.0
     if loudness is not None:
         calibrated = float(np.clip(calibrated, loudness / MOST_LOUDER, loudness * MOST_LOUDER))
@@ -217,7 +216,10 @@ def _folds(
 
 
 def _out_of_fold(
-    data: TrainingData, several: Sequence[LinearSettings], parts: Sequence[NDArray[np.int64]]
+    data: TrainingData,
+    several: Sequence[LinearSettings],
+    parts: Sequence[NDArray[np.int64]],
+    tolerance: float | None = None,
 ) -> list[Floats]:
     """For each settings, scores of each text of the folds by a machine that was trained on all others,
     `[texts, classes]`; 0 where there are none. Machines are trained side by side, as long as all fit."""
@@ -227,7 +229,8 @@ def _out_of_fold(
     def judge(job: tuple[int, int]) -> None:
         settings, held = several[job[0]], parts[job[1]]
         if len(others := np.setdiff1d(every, held)):
-            found[job[0]][held] = data.scores(settings, data.fit(settings, others, job[1]), held)
+            machine = data.fit(settings, others, job[1], tolerance)
+            found[job[0]][held] = data.scores(settings, machine, held)
 
     cells = data.columns * sum(len(own) for own, _ in data.blocks.values())
     threads = min(usable_threads(), max(MOST_SIDE_BY_SIDE // max(cells, 1), 1))
@@ -251,15 +254,15 @@ class _Comparison:
 
     def __init__(self, data: TrainingData, parts: Sequence[NDArray[np.int64]]):
         self.data, self.parts = data, parts
+        self.hurried = data.work > MUCH_WORK
         self.held = np.concatenate(parts)
         self.losses: dict[LinearSettings, float] = {}
-        self.scores: dict[LinearSettings, Floats] = {}
 
     def judge(self, several: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each after calibration, in nats a text."""
         new = [settings for settings in several if settings not in self.losses]
-        for settings, scores in zip(new, _out_of_fold(self.data, new, self.parts), strict=True):
-            self.scores[settings] = scores
+        tolerance = ROUGH if self.hurried else None
+        for settings, scores in zip(new, _out_of_fold(self.data, new, self.parts, tolerance), strict=True):
             self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
         return [self.losses[settings] for settings in several]
 
@@ -278,13 +281,28 @@ class _Comparison:
         if self.data.edged is not None and "words" in best.blocks:
             best = self.worth(best, replace(best, edges=True))
         if best.dense:
-            best = self.best(best, [replace(best, dense=dense) for dense in self.data.lengths[1:]])
-        return self.best(best, [replace(best, strength=strength) for strength in self.data.strengths[1:]])
+            best = self.along(best, "dense", self.data.lengths)
+        return self.along(best, "strength", self.data.strengths)
 
     def worth(self, start: LinearSettings, other: LinearSettings) -> LinearSettings:
         """The other where it is better by `_WORTH`."""
         before, after = self.judge([start, other])
         return other if after < (1 - _WORTH) * before else start
+
+    def along(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
+        """The best of some values of a setting: of all of them, or, in a hurry, of the next on either side,
+        and on as long as that helps."""
+        if not self.hurried:
+            return self.best(start, [replace(start, **{name: value}) for value in values[1:]])
+        several = [replace(start, **{name: value}) for value in sorted(values)]
+        at = several.index(start)
+        best = self.best(start, several[max(at - 1, 0) : at + 2])
+        while best != start:
+            step = several.index(best) - several.index(start)
+            start, after = best, several.index(best) + step
+            if 0 <= after < len(several):
+                best = self.best(start, [several[after]])
+        return start
 
     def best(self, start: LinearSettings, others: Iterable[LinearSettings]) -> LinearSettings:
         """The best of some settings; the first where nothing is better."""
