@@ -42,7 +42,7 @@ MOST_CELLS = 3_000_000
 """Texts times labels above which settings are chosen on a fifth of the texts, and two folds have to do."""
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
-MUCH_WORK, ROUGH = 1e7, 0.2
+MUCH_WORK, ROUGH = 2e7, 0.2
 """Features of all texts times columns, above which machines that are only compared may be further from
 their optimum (see `headwise.linear.solver.TOLERANCE`): that moves their losses by a thousandth and takes
 half of the time. Of fewer texts it would decide what is chosen, and save nothing that counts."""
