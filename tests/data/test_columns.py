@@ -82,6 +82,16 @@ def test_texts_are_not_their_own_labels():
     assert choose({"a": LONG, "b": list("xyxy")}, labelled=False, text_column="a", label_column="a")
 
 
+def test_what_many_records_share_is_not_their_text():
+    quotes = [f"well, that is number {n} of them" for n in range(40)]
+    titles = ["The one where it begins"] * 20 + ["The one that goes on"] * 20
+    shared = {"title": titles, "author": list("abcd") * 10}
+    assert choose({**shared, "quote": quotes})[0] == Columns("quote", "author")
+    # Where nothing else is a text, it is.
+    numbers = [str(n) for n in range(40)]
+    assert choose({**shared, "number": numbers})[0] == Columns("title", "author")
+
+
 def test_a_short_column_of_words_that_is_not_used_is_told():
     letters = "abcdefghijklmnopqrstuvwxyz"
     texts, labels = [f"what it is {n}" for n in range(26)], ["ab"[n % 2] for n in range(26)]

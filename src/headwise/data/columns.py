@@ -60,6 +60,11 @@ class Column:
         return self.distinct <= few and self.words <= 3 and all(map(str.strip, self.values))
 
     @property
+    def recurs(self) -> bool:
+        """Many records and few values: a title, say, of what many of the texts are from."""
+        return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
+
+    @property
     def measured(self) -> bool:
         """Decimal fractions: a measurement rather than a class."""
         values = [pointed(value) or value for value in self.values]
@@ -203,6 +208,9 @@ def columns_of(sample: Sequence[Record]) -> list[Column]:
 def _text_column(columns: list[Column]) -> Column | None:
     columns = [column for column in columns if column.strings]
     columns = [column for column in columns if column.filled] or columns
+    varied = [column for column in columns if not column.recurs]
+    if any(column.words >= 3 for column in varied):
+        columns = varied
     if named := _by_name(columns, TEXT_NAMES):
         return named
     others = [c for c in columns if rank(c.name, LABEL_NAMES) is None]

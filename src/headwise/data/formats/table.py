@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from headwise.data.formats import orange
 from headwise.data.formats.csv import Cells
 from headwise.data.formats.header import has_header
 from headwise.data.source import Record, Source, look_ahead
@@ -16,16 +17,22 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
     if not head:
         return
     line, first = head[0]
-    header = source.options.header
+    header, sample = source.options.header, [cells for _, cells in head]
+    declared = header is not False and orange.declares(sample)
     if header is None:
-        header = has_header([cells for _, cells in head], source.options)
+        header = declared or has_header(sample, source.options)
         told = f"line {line} is a header" if header else "no header, columns are numbered"
         other = "--no-header" if header else "--header"
         source.notes.append(f"{told} - override with {other}")
+    if declared:
+        source.notes.append(
+            f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
+        )
     if header:
-        next(rows)
+        for _ in range(3 if declared else 1):
+            next(rows)
         names = [name.strip() or str(i) for i, name in enumerate(first, start=1)]
-        _check_header(names, len(head) > 1, line, source)
+        _check_header(names, len(head) > (3 if declared else 1), line, source)
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
     for number, cells in rows:

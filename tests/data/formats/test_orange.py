@@ -1,0 +1,53 @@
+import pytest
+
+from headwise.data.formats.orange import declares
+from headwise.data.formats.table import named
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source
+
+NAMES, KINDS = ["Category", "Text"], ["d", "string"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([NAMES, KINDS, ["class", ""]], True),
+        ([NAMES, KINDS, ["", ""]], True),
+        ([NAMES, ["discrete", "string"], ["class", "meta include=True title=True"]], True),
+        ([NAMES, ["c", "s"], ["class", "meta"]], True),
+        ([NAMES, ["c", "s"], ["", ""]], False),
+        ([NAMES, ["d", "strings"], ["class", ""]], False),
+        ([NAMES, KINDS, ["class", "a text"]], False),
+        ([NAMES, KINDS, ["class", "="]], False),
+        ([NAMES, KINDS], False),
+        ([NAMES, KINDS, ["class"]], False),
+        ([["Text"], ["string"], [""]], False),
+    ],
+)
+def test_rows_of_kinds_and_roles(rows, found):
+    assert declares(rows) is found
+
+
+def test_they_are_no_data():
+    rows = [NAMES, KINDS, ["class", ""], ["news", "it rains"], ["ads", "buy it"]]
+    source = Source("a.tab", ReadOptions())
+    found = list(named(iter(list(enumerate(rows, start=1))), source))
+    assert [(own.line, own.fields) for own in found] == [
+        (4, {"Category": "news", "Text": "it rains"}),
+        (5, {"Category": "ads", "Text": "buy it"}),
+    ]
+    assert source.notes == [
+        "line 1 is a header - override with --no-header",
+        "lines 2 and 3 are no data: Orange's kinds and roles of the columns",
+    ]
+
+
+def test_without_a_header_they_are_rows_like_others():
+    source = Source("a.tab", ReadOptions(header=False))
+    rows = [NAMES, KINDS, ["class", ""]]
+    assert len(list(named(iter(list(enumerate(rows, start=1))), source))) == 3
+
+
+def test_nothing_below_them(fails):
+    rows = iter(list(enumerate([NAMES, KINDS, ["class", ""]], start=1)))
+    assert fails(lambda: list(named(rows, Source("a.tab", ReadOptions())))) == ("HW113", 1, None)
