@@ -1,10 +1,11 @@
 import sys
 import threading
+import time
 
 import pytest
 
 from headwise import threads
-from headwise.threads import run_jobs, usable_threads
+from headwise.threads import Halted, end_if_halted, run_jobs, usable_threads
 
 
 def test_every_job_is_done_once_by_several_threads():
@@ -27,6 +28,49 @@ def test_what_a_job_raises_ends_the_others():
     with pytest.raises(ValueError, match="job 1"):
         run_jobs(work, range(100_000), 2)
     run_jobs(work, [0, 2], 2)  # the threads are as good as ever
+
+
+def test_jobs_of_several_steps_end_when_another_fails():
+    begun, steps = threading.Event(), []
+
+    def work(job):
+        if job == 0:
+            begun.wait(60)
+            raise ValueError("job 0")
+        begun.set()
+        for step in range(6_000):
+            end_if_halted()
+            steps.append(step)
+            time.sleep(0.01)
+
+    for jobs in ([0, 1], [1, 0]):  # whichever of them the calling thread takes
+        begun.clear()
+        with pytest.raises(ValueError, match="job 0"):
+            run_jobs(work, jobs, 2)
+    assert len(steps) < 6_000
+    end_if_halted()  # that was of the calls before
+
+
+def test_ctrl_c_ends_the_jobs_of_other_threads():
+    begun, ended = threading.Event(), threading.Event()
+    main = threading.get_ident()
+
+    def work(job):
+        if threading.get_ident() == main:
+            begun.wait(60)
+            raise KeyboardInterrupt
+        begun.set()
+        try:
+            for _ in range(6_000):
+                end_if_halted()
+                time.sleep(0.01)
+        except Halted:
+            ended.set()
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(work, range(2), 2)
+    assert ended.is_set()
 
 
 def test_threads_are_those_of_torch_where_it_is_loaded(monkeypatch):

@@ -6,12 +6,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 Job = TypeVar("Job")
 
 _lock = threading.Lock()
 _pool: tuple[ThreadPoolExecutor, int] | None = None
+_here = threading.local()
 
 
 def usable_threads() -> int:
@@ -25,33 +27,59 @@ def usable_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class Halted(Exception):
+    """Another job of the same call has failed, or Ctrl-C came, so this one is of no use any more."""
+
+
+def end_if_halted() -> None:
+    """For jobs of several steps: ends the one at work in this thread if it is of no use any more.
+
+    Raises:
+        Halted: It is not.
+    """
+    halted = getattr(_here, "halted", None)
+    if halted is not None and halted.is_set():
+        raise Halted
+
+
 def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> None:
     """`work(job)` for every job, by the calling thread and up to `threads` - 1 more, each taking the next
     job when it is done with one. What a job raises is raised here, once no job is at work any more."""
-    waiting = deque(jobs)
+    waiting, halted = deque(jobs), threading.Event()
     helpers = min(threads, len(waiting)) - 1
 
     def take() -> None:
-        while True:
-            try:
-                job = waiting.popleft()
-            except IndexError:
-                return
-            try:
+        before = getattr(_here, "halted", None)
+        _here.halted = halted
+        try:
+            while True:
+                try:
+                    job = waiting.popleft()
+                except IndexError:
+                    return
                 work(job)
-            except BaseException:
-                waiting.clear()
-                raise
+        except BaseException:
+            halted.set()
+            waiting.clear()
+            raise
+        finally:
+            _here.halted = before
 
     started = [_threads(helpers).submit(take) for _ in range(helpers)]
     try:
-        take()
+        with suppress(Halted):  # by a failure that is raised below
+            take()
     finally:
         # Where the threads are busy with other calls, this one has done all of its jobs itself.
         running = [future for future in started if not future.cancel()]
-        failures = [failure for future in running if (failure := future.exception())]
-    if failures:
-        raise failures[0]
+        try:
+            failures = [failure for future in running if (failure := future.exception())]
+        except BaseException:  # Ctrl-C, while the others are waited for
+            halted.set()
+            raise
+    for failure in failures:
+        if not isinstance(failure, Halted):
+            raise failure
 
 
 def _threads(count: int) -> ThreadPoolExecutor:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from headwise.kernel import kernel
+from headwise.threads import end_if_halted
 
 Floats = NDArray[np.float32]
 
@@ -129,6 +130,7 @@ def solve(
     given = none if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32)
     numbers = none if wanted is None else np.ascontiguousarray(wanted, dtype=np.float32)
     for _ in range(MOST_TURNS):
+        end_if_halted()
         worst = _turn(
             random.permutation(every),
             indptr,
