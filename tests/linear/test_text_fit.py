@@ -54,6 +54,7 @@ def test_the_same_data_give_the_same_model():
 @pytest.mark.parametrize("most", [10_000, 0])  # crossed, or held out
 def test_threads_change_nothing(most, monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
+    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
     texts, targets = corpus(3, seed=2)
     vectors = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
     fits = []
@@ -112,6 +113,7 @@ def test_much_work_is_compared_in_a_hurry(monkeypatch):
 
 def test_machines_side_by_side_have_their_limit(monkeypatch):
     asked = []
+    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
     monkeypatch.setattr(text_fit, "usable_threads", lambda: 64)
     run = text_fit.run_jobs
     monkeypatch.setattr(text_fit, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
@@ -124,6 +126,12 @@ def test_machines_side_by_side_have_their_limit(monkeypatch):
     fit_linear(texts, targets, 3)
     assert max(asked) <= 2
     monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 1)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 1
+    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 10**9)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 64
+    monkeypatch.setattr(text_fit, "MUCH_WORK", 1e9)
     fit_linear(texts, targets, 3)
     assert asked[-1] == 1
 

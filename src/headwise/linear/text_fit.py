@@ -43,9 +43,10 @@ MOST_CELLS = 3_000_000
 MOST_WORK = 4e9
 """Features of all texts times columns, above which settings are not compared and two folds have to do."""
 MUCH_WORK, ROUGH = 2e7, 0.2
-"""Features of all texts times columns, above which machines that are only compared may be further from
-their optimum (see `headwise.linear.solver.TOLERANCE`): that moves their losses by a thousandth and takes
-half of the time. Of fewer texts it would decide what is chosen, and save nothing that counts."""
+"""Features of all texts times columns, above which machines are trained side by side, and those that are
+only compared may be further from their optimum (see `headwise.linear.solver.TOLERANCE`): that moves their
+losses by a thousandth and takes half of the time. Of fewer texts it would decide what is chosen, and save
+nothing that counts."""
 MOST_SIDE_BY_SIDE = 30_000_000
 """Features times columns, together, of machines that are trained at the same time; each takes 20 bytes."""
 
@@ -222,7 +223,8 @@ def _out_of_fold(
     tolerance: float | None = None,
 ) -> list[Floats]:
     """For each settings, scores of each text of the folds by a machine that was trained on all others,
-    `[texts, classes]`; 0 where there are none. Machines are trained side by side, as long as all fit."""
+    `[texts, classes]`; 0 where there are none. Where there is much to do machines are trained side by side,
+    as long as all fit into memory."""
     found = [np.zeros((len(data.hard), data.classes), dtype=np.float32) for _ in several]
     every = np.arange(len(data.hard))
 
@@ -233,7 +235,8 @@ def _out_of_fold(
             found[job[0]][held] = data.scores(settings, machine, held)
 
     cells = data.columns * sum(len(own) for own, _ in data.blocks.values())
-    threads = min(usable_threads(), max(MOST_SIDE_BY_SIDE // max(cells, 1), 1))
+    most = MOST_SIDE_BY_SIDE // max(cells, 1) if data.work > MUCH_WORK else 1
+    threads = max(min(usable_threads(), most), 1)
     run_jobs(judge, [(own, fold) for own in range(len(several)) for fold in range(len(parts))], threads)
     return found
 
