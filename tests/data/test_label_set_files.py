@@ -52,6 +52,23 @@ def test_another_separator(write):
         LabelSetOptions(label_separator=" ")
 
 
+def test_labels_with_a_long_tail_are_separated(write):
+    """Of labels most of which occur once, those that recur are most of what the cells hold."""
+    cells = [f"{'abcd'[n % 4]}; {'abcd'[(n + 1 + n // 4) % 4]}; {'abcd'[n // 2 % 4]}" for n in range(40)]
+    cells = [f"{cell}; rare {n}" if n % 4 == 0 else cell for n, cell in enumerate(cells)]
+    path = write("f.csv", "text,speakers\n" + "".join(f"a text it is,{cell}\n" for cell in cells))
+    assert infer_task(path, {})[0] == "multi-label"
+    data = read_sets(path)
+    assert set(data.labels) == {*"abcd", *(f"rare {n}" for n in range(0, 40, 4))}
+
+
+def test_a_mark_that_does_not_separate_is_told(write):
+    data = read_sets(write("f.csv", CSV.replace("|", ";")))
+    told = "labels are taken to hold ';' themselves - give --label-separator ';' if it separates them"
+    assert told in data.notes
+    assert not [note for note in read_sets(write("g.csv", CSV)).notes if "themselves" in note]
+
+
 def test_lists_in_jsonl(write):
     lines = (
         '{"text": "x", "id": "q|r", "tags": ["b|c", "a"]}\n'

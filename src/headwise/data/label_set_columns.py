@@ -32,7 +32,8 @@ NAMES = (
 """Names that people give to the column of labels, the surest first."""
 
 RECURRING = 0.8
-"""Share of the parts of cells that must occur in other cells too, for the parts to be labels."""
+"""Share of the parts of cells that must occur in other cells too, for the parts to be labels. A part counts
+as often as it occurs: of labels with a long tail most occur once, but few of what the cells hold."""
 
 SEPARATORS = (SEPARATOR, ";", ",")
 """What separates the labels of a cell where the user does not say it, the surest first."""
@@ -97,17 +98,23 @@ def choose_label_set_columns(
 
 
 def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) -> Columns:
-    """The columns, and what separates the labels; a guess that is not the usual one is told."""
+    """The columns, and what separates the labels; a guess that is not the usual one is told, and so is a
+    mark that may separate them."""
     if columns.label is None:
         return columns
     asked = getattr(source.options, "label_separator", None)
-    found = separator_of([record.fields.get(columns.label) for record in sample], source.options)
+    cells = [record.fields.get(columns.label) for record in sample]
+    found = separator_of(cells, source.options)
     if asked:
         return CellColumns(columns.text, columns.label, asked.strip())
     if found == LISTS:
         return columns
     if found not in (None, SEPARATOR):
         source.notes.append(f"labels are separated by {found!r} - override with --label-separator")
+    held = [mark for mark in SEPARATORS for cell in cells if isinstance(cell, str) and mark in cell]
+    if found is None and held:
+        told = f"labels are taken to hold {held[0]!r} themselves"
+        source.notes.append(f"{told} - give --label-separator {held[0]!r} if it separates them")
     return CellColumns(columns.text, columns.label, found or SEPARATOR)
 
 
@@ -149,7 +156,7 @@ def _recur(cells: Sequence[str], separator: str, asked: bool) -> bool:
     if len(several) < 2:
         return False
     counts = Counter(part for parts in parted for part in set(parts))
-    parts = {part for own in several for part in own}
+    parts = [part for own in several for part in own]
     short = sum(len(part.split()) for part in parts) <= 3 * len(parts)
     recurring = sum(counts[part] > 1 for part in parts)
     return short and recurring >= RECURRING * len(parts)
