@@ -27,6 +27,17 @@ def test_markup_stays_text():
     assert '<mark class="hw-against" style="--s:0.50" title="-0.50">&amp;</mark> fine[31m' in html
 
 
+def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them():
+    word = "\u05d0\u05d1\u05d2"
+    own = replace(explanation(), said=word, without=(word, "b"), left=0.041)
+    html = own.to_html()
+    assert f"<h3><bdi>{word}</bdi> 75.0 %</h3>" in html
+    assert f"<bdi>{word}</bdi> without <bdi>{word}</bdi>, <bdi>b</bdi>: 4.1 %</p>" in html
+    assert "<bdi>&lt;b&gt;</bdi>" in explanation().to_html()
+    assert own.tail == f"{word} without {word}, b: 4.1 %"
+    assert "unicode-bidi: plaintext" in page("", html)
+
+
 def test_words_are_ranked_with_all_their_places():
     words = tuple(
         WordShare(word, n, n + 1, share, {})

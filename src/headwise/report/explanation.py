@@ -1,6 +1,6 @@
 """Explanations: which words made a model say what it says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from headwise.linear.form import NAMES
-from headwise.report.page import escaped, page
+from headwise.report.page import apart, escaped, page
 from headwise.report.removal import Say, with_removal
 from headwise.report.shares import divide, of_form
 from headwise.scores.thresholds import decide
@@ -113,19 +113,25 @@ class Explanation:
     @property
     def head(self) -> str:
         """What is said, of what, and with which probability."""
-        about = "" if self.about is None else f" ({self.texts[0][slice(*self.about)]})"
+        return self._head(str)
+
+    def _head(self, shown: Callable[[str], str]) -> str:
+        about = "" if self.about is None else f" ({shown(self.texts[0][slice(*self.about)])})"
         chance = "" if self.probability is None else f" {100 * self.probability:.1f} %"
-        return f"{self.said}{about}{chance}"
+        return f"{shown(self.said)}{about}{chance}"
 
     @property
     def tail(self) -> str:
         """What is left without a few words; "" where that was not tried."""
+        return self._tail(str)
+
+    def _tail(self, shown: Callable[[str], str]) -> str:
         if self.left is None:
             return ""
         places = len(self.said.partition(".")[2])  # of a number as many as it has itself
         left = f"{self.left:.{places}f}" if self.probability is None else f"{100 * self.left:.1f} %"
-        said = "" if self.probability is None else f"{self.said} "
-        return f"{said}without {', '.join(self.without)}: {left}"
+        said = "" if self.probability is None else f"{shown(self.said)} "
+        return f"{said}without {', '.join(map(shown, self.without))}: {left}"
 
     def strengths(self) -> list[float]:
         """How strongly each word is marked, from -1 to 1, where 1 is the strongest of the text."""
@@ -167,10 +173,10 @@ class Explanation:
                     pieces += [escaped(text[last : own.start]), _marked(own, strength)]
                     last = own.end
             texts.append(f'<p class="hw-text">{"".join(pieces)}{escaped(text[last:])}</p>')
-        notes = [self.tail] if self.tail else []
-        notes += [self.form.told] if self.form else []
-        tail = "".join(f'<p class="hw-note">{escaped(note)}</p>' for note in notes)
-        return f'<article class="hw-why"><h3>{escaped(self.head)}</h3>{"".join(texts)}{tail}</article>'
+        notes = [self._tail(apart)] if self.tail else []
+        notes += [escaped(self.form.told)] if self.form else []
+        tail = "".join(f'<p class="hw-note">{note}</p>' for note in notes)
+        return f'<article class="hw-why"><h3>{self._head(apart)}</h3>{"".join(texts)}{tail}</article>'
 
     def _repr_html_(self) -> str:
         return page("", self.to_html(), whole=False)

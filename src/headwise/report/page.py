@@ -13,7 +13,7 @@ _STYLE = """\
 .hw h1 { font-size: 1.6rem; margin: .5rem 0; }
 .hw h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
 .hw h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
-.hw-text { margin: .25rem 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.hw-text { margin: .25rem 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: plaintext; }
 .hw mark { color: inherit; border-radius: 3px; padding: 0 1px; }
 .hw-for { background: rgb(var(--for) / calc(.1 + .5 * var(--s)));
   text-decoration: underline; text-decoration-thickness: calc(3px * var(--s)); text-underline-offset: 3px; }
@@ -62,3 +62,9 @@ def escaped(text: str) -> str:
     return escape(
         re.sub(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]", "", text)
     )
+
+
+def apart(text: str) -> str:
+    """The same in the direction in which it is written, which turns nothing beside it: a Hebrew word would
+    take the colon and the number after it to its other side."""
+    return f"<bdi>{escaped(text)}</bdi>"

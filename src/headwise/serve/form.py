@@ -46,7 +46,7 @@ def form_page(answering: Answering, texts: Sequence[str] = ()) -> str:
 def _form(titles: Sequence[str], texts: Sequence[str]) -> str:
     given = [*texts, *[""] * len(titles)]
     areas = "".join(
-        f'<label>{title}<textarea name="text" required>\n{escaped(own)}</textarea></label>'
+        f'<label>{title}<textarea name="text" dir="auto" required>\n{escaped(own)}</textarea></label>'
         for title, own in zip(titles, given, strict=False)
     )
     return f'<form method="post" action="/">{areas}<button>Predict</button></form>'
