@@ -96,6 +96,12 @@ def test_what_can_be_left_to_people():
     assert row.groups() == ("80.0 %", "99.0 %")
 
 
+def test_long_words_break_before_their_bars_are_cut_off():
+    """A bar that ends at the edge of its half of the page looks like any other that does."""
+    page = document(material(words={"a": [("someone@somewhere.example.org" * 3, 1.0)]}))
+    assert '.hw-two th[scope="row"] { overflow-wrap: anywhere; }' in page
+
+
 def test_points_stand_where_they_belong():
     drawn = plot("t", [Series("l", [(0, 0), (1, 1)])], (0, 1), (0, 1), ("x", "y"))
     points = re.search(r'points="(.*?)"', drawn)

@@ -348,6 +348,7 @@ _STYLE = """\
 .hw figure { margin: .5rem 0; } .hw figcaption { color: var(--soft); font-size: .85rem; }
 .hw-two { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
+.hw-two th[scope="row"] { overflow-wrap: anywhere; }
 .hw-two > *, .hw-filter > *, .hw header > * { max-width: 100%; min-width: 0; }
 .hw-range { display: block; height: 1.2em; width: min(14em, 35vw); }
 .hw-range line { stroke: var(--soft); vector-effect: non-scaling-stroke; stroke-width: 2; }
