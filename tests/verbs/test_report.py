@@ -1,7 +1,7 @@
 """What a report takes from explanations."""
 
 from headwise.report.explanation import Explanation, WordShare
-from headwise.verbs.report import _words_of
+from headwise.verbs.report import _drawn, _words_of
 
 
 def told(label: str, **shares: float) -> Explanation:
@@ -12,3 +12,15 @@ def told(label: str, **shares: float) -> Explanation:
 def test_words_that_take_from_a_label_are_not_those_that_add_to_it():
     found = _words_of([told("a", good=2.0, The=-1.0), told("a", the=0.5, fine=1.0), told("b", bad=-1.0)])
     assert found == {"a": [("good", 2.0), ("fine", 1.0)]}
+
+
+def test_words_are_those_of_texts_from_the_whole_file():
+    """Files are often sorted by label, and folders are read label by label."""
+    texts = ["a"] * 500 + ["b"] * 500
+    drawn = _drawn(texts, 200)
+    assert len(drawn) == 200
+    assert 70 < drawn.count("b") < 130
+    assert 70 < _drawn(["a", "b"] * 200, 200).count("b") < 130
+    order = _drawn(range(1000), 200)
+    assert order == sorted(set(order)) == _drawn(range(1000), 200)
+    assert _drawn("abc", 200) == ["a", "b", "c"]

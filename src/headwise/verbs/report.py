@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from headwise.data.compression import STANDARD_INPUT
@@ -189,7 +190,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     listed = found[:MOST_MISTAKES]
     places = {f"{data.path}:{own.line}": own for own in items} if listed else {}
     wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
-    some = _explained(task, model, items[:MOST_EXPLAINED])
+    some = _explained(task, model, _drawn(items, MOST_EXPLAINED))
     # What is explained of a part of an item need not be the part that is wrong.
     whole = all(own.about is None for own in some)
     why = {id(wrong[own.item]): own for own in (_explained(task, model, wrong) if whole else ())}
@@ -234,6 +235,13 @@ def _explained(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation
         return task.explain(model, items) if items else []
     except ConfigError:
         return []
+
+
+def _drawn(items: Sequence[Any], most: int) -> list[Any]:
+    """So many items of the whole file, in its order, the same ones each time: the first are often of one
+    label."""
+    places = range(len(items))
+    return [items[place] for place in sorted(Random(0).sample(places, min(most, len(items))))]
 
 
 def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
