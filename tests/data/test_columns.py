@@ -92,6 +92,18 @@ def test_what_many_records_share_is_not_their_text():
     assert choose({**shared, "number": numbers})[0] == Columns("title", "author")
 
 
+def test_a_title_is_not_the_text_where_a_longer_one_stands_beside_it():
+    """Nothing is called as texts are but the title, and there is more to read in another column."""
+    titles = [f"The one with number {n}" for n in range(40)]
+    articles = [f"What number {n} is about takes far more words than its title has" for n in range(40)]
+    rest = {"author": list("abcd") * 10}
+    for name in ("title", "Headline", "summary"):
+        assert choose({name: titles, "article": articles, **rest})[0] == Columns("article", "author")
+    assert choose({"title": articles, "article": titles, **rest})[0] == Columns("title", "author")
+    assert choose({"title": titles, "note": titles[::-1], **rest})[0] == Columns("title", "author")
+    assert choose({"text": titles, "article": articles, **rest})[0] == Columns("text", "author")
+
+
 def test_a_short_column_of_words_that_is_not_used_is_told():
     letters = "abcdefghijklmnopqrstuvwxyz"
     texts, labels = [f"what it is {n}" for n in range(26)], ["ab"[n % 2] for n in range(26)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank, surest
+from headwise.data.names import HEADING_NAMES, LABEL_NAMES, TEXT_NAMES, normal_name, rank, surest
 from headwise.data.numbers import number_of, pointed
 from headwise.data.source import Record, Source
 from headwise.errors import ConfigError
@@ -63,6 +63,11 @@ class Column:
     def recurs(self) -> bool:
         """Many records and few values: a title, say, of what many of the texts are from."""
         return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
+
+    @property
+    def heads(self) -> bool:
+        """Named as what stands above a text, or sums it up, and is a text itself where nothing else is."""
+        return normal_name(self.name) in HEADING_NAMES
 
     @property
     def measured(self) -> bool:
@@ -211,9 +216,10 @@ def _text_column(columns: list[Column]) -> Column | None:
     varied = [column for column in columns if not column.recurs]
     if any(column.words >= 3 for column in varied):
         columns = varied
-    if named := _by_name(columns, TEXT_NAMES):
-        return named
     others = [c for c in columns if rank(c.name, LABEL_NAMES) is None]
+    named = _by_name(columns, TEXT_NAMES)
+    if named and not (named.heads and any(c.words >= 2 * named.words for c in others)):
+        return named
     longest = sorted(others, key=lambda column: column.words, reverse=True)
     if len(longest) < 2 or longest[0].words >= 1.5 * longest[1].words:
         return longest[0] if longest else None

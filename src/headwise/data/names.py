@@ -23,6 +23,9 @@ LABEL_NAMES = (
 )
 # fmt: on
 
+HEADING_NAMES = ("title", "headline", "summary")
+"""Those of the names of texts that are also those of what stands above a text."""
+
 PAIR_NAMES = (
     ("premise", "hypothesis"),
     ("sentence1", "sentence2"),
