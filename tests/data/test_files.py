@@ -84,6 +84,24 @@ def test_a_windows_byte_suggests_cp1252(write):
         list(read_lines(write("a", b"it\x92s")))
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("\u010desk\u00fd", "cp1250"),
+        ("\u0434\u0430", "cp1251"),
+        ("\u05dc\u05d0", "cp1255"),
+        ("\u4e0d", "gb18030"),
+        ("\u3042", "cp932"),
+    ],
+)
+def test_other_languages_are_not_sent_to_cp1252_alone(write, text, encoding):
+    """It reads nearly any byte as some letter: the wrong ones would go unnoticed."""
+    path = write("a", text.encode(encoding))
+    with pytest.raises(Exception, match=f"HW105.*{encoding}"):
+        list(read_lines(path))
+    assert texts(path, encoding=encoding) == [text]
+
+
 def test_utf_16_read_as_utf_8_suggests_utf_16(write):
     with pytest.raises(Exception, match=r"HW105.*--encoding utf-16"):
         list(read_lines(write("a", "abc".encode("utf-16"))))

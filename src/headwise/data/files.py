@@ -220,13 +220,19 @@ def _checked(text: str, path: str, number: int) -> str:
     return text
 
 
+_OTHERS = (
+    "cp1250 in Central Europe, cp1251 for Cyrillic, cp1253 for Greek, cp1254 for Turkish, cp1255 for "
+    "Hebrew, cp1256 for Arabic, gb18030 for Chinese, cp932 for Japanese, cp949 for Korean"
+)
+
+
 def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int, column: int) -> DataError:
     byte = error.object[error.start]
     if line == column == 1 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         better = "its byte order mark shows utf-16: give --encoding utf-16"
     elif codecs.lookup(encoding).name == "utf-8":
         better = "give --encoding cp1252 if the file is from Excel on Windows, or older than Unicode"
-        better += ", or --encoding-errors replace to read such bytes as U+FFFD"
+        better += f" ({_OTHERS}), or --encoding-errors replace to read such bytes as U+FFFD"
     else:
         better = "give the file's own --encoding, or --encoding-errors replace"
     return DataError(
