@@ -40,6 +40,11 @@ def test_labels_are_the_names_of_folders(folder):
     assert doctor_files([path]).files[0].classes == (("neg", 2, 0.5), ("pos", 2, 0.5))
 
 
+def test_new_texts_are_read_from_one_folder_in_a_folder(folder):
+    rows = list(read_rows(folder(new_1="x", new_2="y\nz")))
+    assert [(row.fields["file"], row.fields["text"]) for row in rows] == [("new/1", "x"), ("new/2", "y\nz")]
+
+
 def test_an_empty_text_is_an_empty_text(folder):
     assert [own.text for own in read_examples(folder(a_1="", b_1="x")).items] == ["", "x"]
 
@@ -54,6 +59,7 @@ def test_another_encoding_is_told_with_the_file(folder, fails):
 @pytest.mark.parametrize(
     ("texts", "advice"),
     [
+        ({"a": "x"}, r"for each label \(where no labels are needed, as for predict, with one\)"),
         ({"a": "x", "b": "y"}, "give a file in it, or a folder with a folder of texts for each label"),
         ({"train_pos_1": "x", "test_pos_1": "y"}, "give .*texts/train, and .*texts/test with --test"),
         ({"a_b_c": "x", "d_1": "y"}, "texts/a has folders in it; expected texts"),

@@ -60,3 +60,9 @@ def test_contents_decide_without_a_suffix(text, expected):
 def test_lines_without_structure_are_text_or_an_error(text, fails):
     assert guess(text, labelled=False) == "text"
     assert fails(guess, text)[0] == "HW130"
+
+
+def test_text_is_told_to_be_read_by_lines():
+    """A mail in a file of its own would be as many texts as it has lines, which nobody asked for."""
+    head = [(1, "Dear all,"), (2, "hello")]
+    assert guess_format("a.txt", head, labelled=False)[1].endswith("one text a line")

@@ -44,6 +44,7 @@ def _label_folders(path: str) -> list[Path]:
     folders = [own for own in _shown(Path(path)) if own.is_dir()]
     if not folders:
         advice = "give a file in it, or a folder with a folder of texts for each label"
+        advice += " (where no labels are needed, as for predict, with one)"
         raise DataError("HW101", "a directory, not a file", advice=advice, path=path)
     for folder in folders:
         if any(own.is_dir() for own in _shown(folder)):

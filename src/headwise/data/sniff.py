@@ -36,7 +36,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             advice=f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
             path=path,
         )
-    return "text", "as no columns were recognised in the first lines"
+    return "text", "as no columns were recognised in the first lines: one text a line"
 
 
 def looks_like_table(path: str, head: Sequence[Line]) -> str:
