@@ -67,6 +67,19 @@ def test_a_mark_that_does_not_separate_is_told(write):
     told = "labels are taken to hold ';' themselves - give --label-separator ';' if it separates them"
     assert told in data.notes
     assert not [note for note in read_sets(write("g.csv", CSV)).notes if "themselves" in note]
+    parted = write("h.csv", "text,tags\none text,a|b;c\nanother text,d|e\n")  # as it may be, `|` parts them
+    assert sets(read_sets(parted)) == [("a", "b;c"), ("d", "e")]
+    assert not [note for note in read_sets(parted).notes if "themselves" in note]
+
+
+def test_a_separator_of_the_training_file_that_another_file_lacks_is_told(write):
+    """A model whose labels came as lists knows of none but the usual one."""
+    kind = KINDS["multi-label"]
+    path = write("f.csv", "text,labels\none text,a; b\nanother text,b\n")
+    data = kind.read(path, LabelSetOptions(label_separator="|"))
+    assert [note for note in data.notes if "--label-separator ';' if it separates them" in note]
+    given = kind.read(path, LabelSetOptions(label_separator=";"))
+    assert not [note for note in given.notes if "separates them" in note]
 
 
 def test_lists_in_jsonl(write):

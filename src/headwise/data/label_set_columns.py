@@ -105,17 +105,16 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) 
     asked = getattr(source.options, "label_separator", None)
     cells = [record.fields.get(columns.label) for record in sample]
     found = separator_of(cells, source.options)
-    if asked:
-        return CellColumns(columns.text, columns.label, asked.strip())
-    if found == LISTS:
+    if found == LISTS and not asked:
         return columns
-    if found not in (None, SEPARATOR):
+    if not asked and found not in (None, SEPARATOR):
         source.notes.append(f"labels are separated by {found!r} - override with --label-separator")
+    separator = asked.strip() if asked else found or SEPARATOR
     held = [mark for mark in SEPARATORS for cell in cells if isinstance(cell, str) and mark in cell]
-    if found is None and held:
+    if held and found is None and not any(isinstance(cell, str) and separator in cell for cell in cells):
         told = f"labels are taken to hold {held[0]!r} themselves"
         source.notes.append(f"{told} - give --label-separator {held[0]!r} if it separates them")
-    return CellColumns(columns.text, columns.label, found or SEPARATOR)
+    return CellColumns(columns.text, columns.label, separator)
 
 
 def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
