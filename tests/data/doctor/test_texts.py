@@ -117,6 +117,16 @@ def test_what_programs_write_for_no_label():
     found = findings(("a film", "good"), ("b film", "nan"), ("c film", "bad"), ("d film", "N/A"))["HW120"]
     assert "'N/A', 'nan', which may stand for none" in found.message
     assert len(found.where) == 2
+    # R writes NA, and only so: na is a word of its own, and the code of a country.
+    found = findings(("a film", "good"), ("b film", "NA"), ("c film", "bad"), ("d film", "na"))["HW120"]
+    assert "1 text with the label 'NA', which may stand for none" in found.message
+
+
+def test_what_programs_write_for_no_text():
+    nothing = [(text, "ab"[n % 2]) for n, text in enumerate(["NA", "nan", " NaN", "NULL"])]
+    found = findings(*CLEAN, *nothing, ("na", "a"))["HW150"]
+    assert found.message == "4 texts such as 'NA', which may stand for none"
+    assert found.where == ("f:21", "f:22", "f:23", "f:24")
 
 
 def drawn(count: int) -> list[str]:

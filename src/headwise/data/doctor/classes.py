@@ -65,9 +65,14 @@ def _meant(name: str) -> str | float:
     return "".join(composed(name).casefold().split()) if number is None else number
 
 
+def stands_for_none(cell: str) -> bool:
+    """What programs write for an empty cell: R only `NA` in capitals, as `na` is a word, and a code."""
+    return cell == "NA" or cell.casefold() in _NOTHING
+
+
 def missing(file: File) -> Iterator[Finding]:
     """Labels as programs write that there is none."""
-    if found := [name for name in file.data.labels if name.casefold() in _NOTHING]:
+    if found := [name for name in file.data.labels if stands_for_none(name)]:
         where = [n for n, item in enumerate(file.items) if not set(found).isdisjoint(item.labels)]
         names = some([*map(repr, found)])
         message = f"{file.count(len(where))} with the label {names}, which may stand for none"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.alike import in_long_chains, near_alike
 from headwise.data.diagnosis import SHOWN, Finding, some_of
+from headwise.data.doctor.classes import stands_for_none
 from headwise.data.doctor.file import File, pairs_of
 
 LONG = 512  # words from which an item can be called very long, if it stands out
@@ -44,6 +45,11 @@ def lengths(file: File) -> Iterator[Finding]:
     if empty:
         fix = "headwise keeps and counts them; fill them or remove the rows"
         yield Finding("warning", "HW150", file.count(len(empty), "empty"), file.data.places(empty), fix)
+    cells = {n: file.kind.text(file.items[n]).strip() for n, size in enumerate(sizes) if size == 1}
+    if none := [n for n, cell in cells.items() if stands_for_none(cell)]:
+        message = f"{file.count(len(none))} such as {cells[none[0]]!r}, which may stand for none"
+        fix = "they are read as words; write empty cells for missing texts, or remove the rows"
+        yield Finding("warning", "HW150", message, file.data.places(none), fix)
     median = sorted(sizes)[len(sizes) // 2]
     short = [n for n, size in enumerate(sizes) if size == 1]
     if short and median >= 5:
