@@ -95,3 +95,17 @@ def test_sets_of_numbered_classes_stay_sets(tmp_path):
     rows = "".join(f"words {n}\t{own}\n" for n, own in enumerate(labels))
     (tmp_path / "f.tsv").write_text("text\tlabels\n" + rows)
     assert infer_task(str(tmp_path / "f.tsv"), {})[0] == "multi-label"
+
+
+@pytest.mark.parametrize("none", ["NA", "nan", "NULL", "#N/A"])
+def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
+    """Of R's and pandas' tables: each number would be a class of its own, and what is missing one more."""
+    path = tmp_path / "f.csv"
+    rows = [f"a text of some words,{n}.5" for n in range(9)]
+    path.write_text("\n".join(["text,score", *rows, f"another one,{none}", ""]))
+    assert infer_task(str(path), {})[0] == "regress"
+    data = KINDS["regress"].read(str(path))
+    lines = [item.line for item in data.items]
+    with pytest.raises(DataError, match=r"HW287.*f:11.*empty cells .* --empty-labels skip"):
+        numbers_of([item.label for item in data.items], lines, "f")
+    assert not look_like_scores({none: 5, "nothing": 1, "1.5": 2})

@@ -12,6 +12,7 @@ from headwise.data.errors import DataError
 
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 LARGEST = 1e100  # beyond it sums of squares are no numbers
+_NOTHING = {"nan", "null", "n/a", "#n/a", "<na>"}
 MOST_CLASSES = 20  # different whole numbers that may still be names of classes
 
 
@@ -32,6 +33,8 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
         if value is None:
             comma = pointed(label or "") is not None
             advice = "write 3.5 for 3,5 (and 3500 for 3,500), in the whole column" if comma else ""
+            if stands_for_none(label or ""):
+                advice = "write empty cells for missing numbers, and give --empty-labels skip"
             raise DataError(
                 "HW287",
                 f"the label {(label or '')[:40]!r}",
@@ -53,6 +56,11 @@ def number_of(label: str | None) -> float | None:
     return value if abs(value) <= LARGEST and "_" not in (label or "") else None
 
 
+def stands_for_none(cell: str) -> bool:
+    """What programs write for an empty cell: R only `NA` in capitals, as `na` is a word, and a code."""
+    return cell == "NA" or cell.casefold() in _NOTHING
+
+
 def pointed(label: str) -> str | None:
     """A number with a decimal comma, `1.234,5`, as it is written with a point; None of anything else."""
     label = label.strip()
@@ -61,7 +69,8 @@ def pointed(label: str) -> str | None:
 
 def _plain(labels: Mapping[str, int]) -> list[str]:
     """Labels, with points for decimal commas where these are no sets of numbers: where half of all have
-    one."""
+    one. What stands for none is no label: whoever reads the file refuses it."""
+    labels = {label: count for label, count in labels.items() if not stands_for_none(label)}
     commas = {label: own for label in labels if (own := pointed(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}

@@ -7,12 +7,11 @@ from headwise.data.diagnosis import Finding, count, some
 from headwise.data.doctor.file import File
 from headwise.data.duplicates import composed
 from headwise.data.labels import all_labels, spelt_otherwise
-from headwise.data.numbers import number_of
+from headwise.data.numbers import number_of, stands_for_none
 from headwise.data.shares import doubted
 
 RARE = 5  # a class with fewer items is hardly learnt
 _EXACT = 15  # digits of numbers that do not become equal when they are read
-_NOTHING = {"nan", "null", "n/a", "#n/a", "<na>"}
 
 
 def no_labels(file: File) -> Iterator[Finding]:
@@ -63,11 +62,6 @@ def _meant(name: str) -> str | float:
     """What is the same for labels that differ in case, spacing, how accents or how numbers are written."""
     number = number_of(name) if len(name) <= _EXACT else None
     return "".join(composed(name).casefold().split()) if number is None else number
-
-
-def stands_for_none(cell: str) -> bool:
-    """What programs write for an empty cell: R only `NA` in capitals, as `na` is a word, and a code."""
-    return cell == "NA" or cell.casefold() in _NOTHING
 
 
 def missing(file: File) -> Iterator[Finding]:

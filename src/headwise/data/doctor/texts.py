@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from headwise.data.alike import in_long_chains, near_alike
 from headwise.data.diagnosis import SHOWN, Finding, some_of
-from headwise.data.doctor.classes import stands_for_none
 from headwise.data.doctor.file import File, pairs_of
+from headwise.data.numbers import stands_for_none
 
 LONG = 512  # words from which an item can be called very long, if it stands out
 _MANY = 0.05  # of the items, from which those that are nearly another one are told
