@@ -1,7 +1,7 @@
 """What a report takes from explanations."""
 
 from headwise.report.explanation import Explanation, WordShare
-from headwise.verbs.report import _drawn, _words_of
+from headwise.verbs.report import _drawn, _isolated, _words_of
 
 
 def told(label: str, **shares: float) -> Explanation:
@@ -24,3 +24,12 @@ def test_words_are_those_of_texts_from_the_whole_file():
     order = _drawn(range(1000), 200)
     assert order == sorted(set(order)) == _drawn(range(1000), 200)
     assert _drawn("abc", 200) == ["a", "b", "c"]
+
+
+def test_labels_that_run_from_right_to_left_keep_their_probability_behind_them():
+    hebrew = "\u05d0\u05d1"
+    found = _isolated(
+        {"label": hebrew, "predicted": ["b", hebrew], "wrong": {hebrew: 0.5}, "probability": 0.5}
+    )
+    apart = f"\u2068{hebrew}\u2069"
+    assert found == {"label": apart, "predicted": ["b", apart], "wrong": {apart: 0.5}, "probability": 0.5}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from unicodedata import bidirectional
 
 from headwise.data.compression import STANDARD_INPUT
 from headwise.data.near import near_texts, words_of
@@ -199,7 +200,7 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         item = places.get(told["where"])
         label, predicted = (own if isinstance(own := told.get(key), str) else "" for key in _ANSWERS)
         reason = why[id(item)].to_html() if id(item) in why else ""
-        place, said = Path(told["where"]).name, task.mistaken(told)
+        place, said = Path(told["where"]).name, task.mistaken(_isolated(told))
         mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
     own = items if kind.sides else ()  # of bags and streams there are no words to count
     return {
@@ -213,6 +214,17 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "maps": _maps(model, kind, own[:200]),
         "repeats": _repeats(kind, items, seen),
     }
+
+
+def _isolated(told: Any) -> Any:
+    """What is told of a mistake, with what runs from right to left, such as Hebrew labels, marked to turn
+    nothing beside it."""
+    if isinstance(told, Mapping):
+        return {_isolated(name): _isolated(value) for name, value in told.items()}
+    if isinstance(told, list):
+        return [_isolated(value) for value in told]
+    turns = isinstance(told, str) and any(bidirectional(c) in ("R", "AL") for c in told)
+    return f"\u2068{told}\u2069" if turns else told
 
 
 def _repeats(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int, int]]:
