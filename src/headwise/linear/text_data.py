@@ -203,16 +203,17 @@ class TrainingData:
             cache={},
         )
 
-    def rows(self, settings: LinearSettings) -> Rows:
-        """All texts as the settings say."""
+    def rows(self, settings: LinearSettings, texts: NDArray[np.int64]) -> Rows:
+        """Some texts as the settings say."""
         key = (settings.blocks, settings.edges)
         sparse = self.cache.get(key)
         if sparse is None:
             sparse = beside([self.block(name, settings)[1] for name in settings.blocks], len(self.hard))
             self.cache.clear()
             self.cache[key] = sparse
-        wide = self.dense * np.float32(settings.dense) if settings.dense else self.dense[:, :0]
-        return Rows(sparse, np.hstack([wide, self.numbers_of(settings).values]))
+        own = Rows(sparse, self.dense).take(texts)
+        wide = own.dense * np.float32(settings.dense) if settings.dense else own.dense[:, :0]
+        return Rows(own.sparse, np.hstack([wide, self.numbers_of(settings).values[texts]]))
 
     def numbers_of(self, settings: LinearSettings) -> Numbers:
         """The numbers that are read: those of pairs always."""
@@ -227,14 +228,14 @@ class TrainingData:
 
     def scores(self, settings: LinearSettings, machine: Machine, texts: NDArray[np.int64]) -> Floats:
         """What a machine says of some texts, `[texts, classes]`."""
-        said, offsets = machine.scores(self.rows(settings).take(texts)), self.offsets(settings, texts)
+        said, offsets = machine.scores(self.rows(settings, texts)), self.offsets(settings, texts)
         return both(said if offsets is None else said + offsets, self.classes)
 
     def fit(
         self, settings: LinearSettings, texts: NDArray[np.int64], seed: int, tolerance: float | None = None
     ) -> Machine:
         """A machine that is trained on some texts, beside what their `offsets` say."""
-        rows = self.rows(settings).take(texts)
+        rows = self.rows(settings, texts)
         importance, offsets = self.importance[texts, None], self.offsets(settings, texts)
         if self.wanted is not None:
             signs = np.ones((len(texts), 1), dtype=np.int8)
@@ -259,9 +260,15 @@ class TrainingData:
             ratios = _ratios(rows.sparse, signs, costs)
         strength = np.float32(settings.strength)
         wanted = None if self.wanted is None else self.wanted[texts]
-        how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "wanted": wanted}
         return solve(
-            rows, signs, costs.astype(np.float32) * strength, **how, seed=seed, tolerance=tolerance
+            rows,
+            signs,
+            costs.astype(np.float32) * strength,
+            ratios=ratios,
+            offsets=offsets,
+            wanted=wanted,
+            seed=seed,
+            tolerance=tolerance,
         )
 
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
