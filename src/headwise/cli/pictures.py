@@ -48,15 +48,7 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OutputError: HW604, it cannot be written.
     """
-    from headwise.predictions.file import telling_failures  # with it comes torch
+    from headwise.predictions.file import named_when_whole, telling_failures  # with it comes torch
 
-    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
-    with telling_failures(path):
-        try:
-            part.write_text(text, encoding="utf-8", errors="replace")
-            if part != path:
-                part.replace(path)
-        except OSError:
-            if part != path:
-                part.unlink(missing_ok=True)
-            raise
+    with telling_failures(path), named_when_whole(path) as part:
+        part.write_text(text, encoding="utf-8", errors="replace")

@@ -6,7 +6,7 @@ import lzma
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -95,25 +95,31 @@ def open_output(path: Path | None, *, append: bool = False, whole: bool = False)
         with telling_failures("standard output"):
             yield sys.stdout.buffer
         return
-    apart = whole and (path.is_file() or not path.exists())  # a device has no other name
-    place = path.with_name(f".{path.name}.part") if apart else path
-    with telling_failures(path):
-        try:
-            with open(place, "ab" if append else "wb") as file:
-                if path.suffix.lower() == ".gz":
-                    # Neither name nor time in the file: the same predictions are the same bytes.
-                    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                        yield packed  # type: ignore[misc]
-                elif path.suffix.lower() == ".xz":
-                    with lzma.LZMAFile(file, "wb") as packed:
-                        yield packed
-                else:
-                    yield file
-            if apart:
-                place.replace(path)
-        finally:
-            if apart:
-                place.unlink(missing_ok=True)
+    place = named_when_whole(path) if whole else nullcontext(path)
+    with telling_failures(path), place as part, open(part, "ab" if append else "wb") as file:
+        if path.suffix.lower() == ".gz":
+            # Neither name nor time in the file: the same predictions are the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                yield packed  # type: ignore[misc]
+        elif path.suffix.lower() == ".xz":
+            with lzma.LZMAFile(file, "wb") as packed:
+                yield packed
+        else:
+            yield file
+
+
+@contextmanager
+def named_when_whole(path: Path) -> Iterator[Path]:
+    """Gives a file to write, which takes the name `path` at the end, and is gone if that does not come; a
+    device, which has no other name, as it is."""
+    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        if part != path:
+            part.replace(path)
+    finally:
+        if part != path:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager
