@@ -114,6 +114,13 @@ def test_a_nul_is_located(write, fails):
     assert fails(read_lines, write("b", "good\n\0")) == ("HW106", 2, 1)
 
 
+def test_a_stray_nul_is_replaced_where_it_is_asked_for(write, fails):
+    path = write("a", "good\nab\0cd\nlast\0")
+    assert list(read_lines(path, errors="replace")) == [(1, "good"), (2, "ab\ufffdcd"), (3, "last\ufffd")]
+    wide = write("wide", "abc\n".encode("utf-16-le"))  # every other is one: not text in this encoding
+    assert fails(lambda file: read_lines(file, errors="replace"), wide) == ("HW106", 1, 2)
+
+
 def test_unknown_options():
     for encoding in ("klingon", "zlib", "rot13"):
         with pytest.raises(ConfigError, match="unknown encoding"):

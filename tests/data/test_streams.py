@@ -73,6 +73,7 @@ def test_files_that_cannot_be_read(write, tmp_path, fails):
         assert fails(count_symbols, write("nul", b"ok\na\0"), unit) == ("HW106", 2, 2)
         assert count_symbols(write("latin", b"\xef"), unit, "latin-1")["ï"] == 1
         assert count_symbols(write("latin", b"\xef"), unit, "utf-8", "replace")["\ufffd"] == 1
+        assert count_symbols(write("nul", b"okay\0"), unit, errors="replace").total() > 0
         with pytest.raises(ConfigError, match="unknown encoding"):
             count_symbols(write("a", "a"), unit, "klingon")
     symbols = choose_symbols("characters", Counter("a"))

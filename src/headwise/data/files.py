@@ -42,7 +42,7 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
     Args:
         path: The file; "-" is standard input.
         encoding: Any of Python's text encodings.
-        errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
+        errors: "strict", or "replace" to read what cannot be decoded, and a stray NUL, as U+FFFD.
 
     Raises:
         DataError: HW101 to HW108.
@@ -128,7 +128,7 @@ def _lines(
         *ended, rest = text.split("\n")
         for piece in ended:
             parts.append(piece)
-            yield number, _checked("".join(parts), path, number)
+            yield number, _checked("".join(parts), path, number, decoder.errors)
             number, parts, length = number + 1, [], 0
         parts.append(rest)
         if failure:
@@ -154,7 +154,7 @@ def _lines(
                 advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
                 path=path,
             )
-        yield number, _checked(last, path, number)
+        yield number, _checked(last, path, number, decoder.errors)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
 
@@ -205,14 +205,23 @@ def _cut_short(error: Exception, path: str, number: int | None) -> DataError:
     )
 
 
-def _checked(text: str, path: str, number: int) -> str:
+def without_nuls(text: str, errors: str) -> str:
+    """With errors "replace", NULs as U+FFFD where they are few: of text in two bytes a character every
+    other one is."""
+    if errors == "replace" and 4 * text.count("\0") <= len(text):
+        return text.replace("\0", "\ufffd")
+    return text
+
+
+def _checked(text: str, path: str, number: int, errors: str) -> str:
+    text = without_nuls(text, errors)
     if "\0" in text:
         raise DataError(
             "HW106",
             "a NUL character",
             expected="text",
-            advice="if the file was saved as 'Unicode' give --encoding utf-16, "
-            "else it is no text file or is damaged",
+            advice="if the file was saved as 'Unicode' give --encoding utf-16, else it is no text file or "
+            "is damaged; --encoding-errors replace reads a few of them as U+FFFD",
             path=path,
             line=number,
             column=text.index("\0") + 1,

@@ -23,7 +23,7 @@ from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import Finding
 from headwise.data.errors import DataError
 from headwise.data.example import Example
-from headwise.data.files import Line, byte_order, decoder_of, read_piece, without_returns
+from headwise.data.files import Line, byte_order, decoder_of, read_piece, without_nuls, without_returns
 from headwise.data.stream_options import StreamOptions
 from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
 
@@ -219,6 +219,7 @@ def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
         except UnicodeError as error:
             found = f"bytes that are not valid {encoding}"
             raise _not_text("HW105", found, path, encoding, errors) from error
+        text = without_nuls(text, errors)
         if "\0" in text:
             raise _not_text("HW106", "a NUL character", path, encoding, errors)
         if start and text:
