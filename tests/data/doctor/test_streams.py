@@ -42,7 +42,7 @@ def test_a_text_without_faults(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    (tmp_path / "train.txt").write_bytes(b"\xff\xfe\x00 not text")
+    (tmp_path / "train.txt").write_bytes("not in UTF-8".encode("utf-16"))
     diagnosis = diagnose(KINDS["language-model"], [str(tmp_path / "train.txt")])
     assert diagnosis.errors >= 1
     assert not diagnosis.files
