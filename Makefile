@@ -31,7 +31,7 @@ test: $(STAMP)  ## Run the tests
 lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes: PyTorch of then, with CUDA)
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
-		-e '.[pretrained,serve,spacy,bleu,onnx]' httpx hypothesis pytest pytest-xdist
+		-e '.[tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis pytest pytest-xdist
 	.venv-lowest/bin/python -m pytest -n 2
 
 lint: $(STAMP)  ## Check style

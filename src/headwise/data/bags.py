@@ -160,7 +160,9 @@ def read_bags(
         skipped += 1
 
     source = Source(fspath(path), reading, counting)
-    head, rows = look_ahead(read_cells(lines_of(source.path, *decoding), source))
+    sheet = source.table == "xlsx"
+    lines = source.open() if sheet else lines_of(source.path, *decoding)
+    head, rows = look_ahead(read_cells(lines, source))
     if not head:
         raise source.error("HW103", "no instances", expected="one instance a line")
     form = options.format

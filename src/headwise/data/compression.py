@@ -37,13 +37,26 @@ SIGNATURES = {
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
 FOREIGN = {
     b"PAR1": "a Parquet file",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"PARE": "an encrypted Parquet file",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file, or one with a password",
     b"%PDF": "a PDF file",
     b"\x28\xb5\x2f\xfd": "a Zstandard archive",
     b"7z\xbc\xaf": "a 7-Zip archive",
     b"SQLite format 3": "an SQLite database",
     b"PK\x05\x06": "a zip archive without files",
 }
+
+
+PARTS = {
+    "xl/workbook.xml": "an Excel workbook",
+    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
+    "[Content_Types].xml": "an Office file",
+    "content.xml": "an OpenDocument file (.ods, .odt)",
+    "Index/Document.iwa": "a file of Apple's iWork (.numbers, .pages)",
+}
+"""Members by which a zip is known to be one document."""
+READABLE = ("an Excel workbook", "a Parquet file")
+"""What is read where tables are, from the file itself."""
 
 
 ZIP_TROUBLE = (
@@ -143,8 +156,7 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         raise DataError("HW101", f"reading failed: {reason}", path=path) from None
     for signature, what in FOREIGN.items():
         if first.startswith(signature):
-            advice = "save it as csv, tsv or jsonl (UTF-8) first"
-            raise DataError("HW104", what, expected="text", advice=advice, path=path)
+            raise foreign(what, path)
     kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
     if kind == "gzip":
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
@@ -161,6 +173,17 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     return raw
 
 
+def foreign(what: str, path: str) -> DataError:
+    """The error for a file of another kind, where text is read."""
+    if what not in READABLE:
+        advice = "save it as csv, tsv or jsonl (UTF-8) first, or as .xlsx without a password"
+    elif read_once(path):
+        advice = "name the file itself: it cannot be read from a pipe"
+    else:
+        advice = "save its texts as plain text (UTF-8) first"
+    return DataError("HW104", what, expected="text", advice=advice, path=path)
+
+
 def _is_bzip2(first: bytes) -> bool:
     """Whether more than the letters "BZh" speaks for it; a slow pipe may show a few bytes only."""
     magic = first[4:10]
@@ -168,7 +191,7 @@ def _is_bzip2(first: bytes) -> bool:
 
 
 def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
-    if path == STANDARD_INPUT:  # the list of a zip's members stands at its end
+    if read_once(path):  # the list of a zip's members stands at its end
         copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         shutil.copyfileobj(raw, copy)
         raw = cast(BufferedReader, copy)
@@ -181,9 +204,8 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         m for m in archive.infolist() if not m.filename.endswith("/") and not _is_clutter(m.filename)
     ]
     names = [member.filename for member in members]
-    if "[Content_Types].xml" in names:
-        advice = "save it as csv (UTF-8) first"
-        raise DataError("HW104", "a spreadsheet or Office file", advice=advice, path=path)
+    if part := next((part for part in PARTS if part in names), None):
+        raise foreign(PARTS[part], path)
     if len(members) != 1:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise DataError(

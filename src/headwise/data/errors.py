@@ -7,13 +7,14 @@ from headwise.errors import HeadwiseError
 CODES = {
     # The file as bytes and characters.
     "HW101": "the file cannot be opened",
-    "HW102": "a compressed file is damaged or cut short",
+    "HW102": "a compressed file, a workbook or a Parquet file is damaged or cut short",
     "HW103": "there is nothing to read in the file",
-    "HW104": "an archive does not hold exactly one file that can be read",
+    "HW104": "a file of another kind, or an archive that does not hold exactly one file that can be read",
     "HW105": "a byte or character does not belong to the encoding",
     "HW106": "a NUL character: not text, or text in another encoding",
     "HW107": "a line is longer than any text",
     "HW108": "lines end with carriage returns alone",
+    "HW109": "a library that reads files of this kind is not installed",
     # One record.
     "HW110": "a row has more or fewer fields than the others",
     "HW111": "a column that was asked for is not there",
@@ -33,6 +34,7 @@ CODES = {
     "HW125": "probabilities of labels that are none, or do not add up to 1",
     "HW126": "a weight that is none",
     "HW127": "a list of lines to leave out or to weigh is of another file",
+    "HW128": "formulas of a workbook have no values",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",

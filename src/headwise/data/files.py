@@ -13,6 +13,7 @@ CHUNK = 1 << 18  # bytes read at a time
 LONGEST_LINE = 1 << 24  # characters: two million words and more; what is longer could fill the memory
 # An archive that unpacks to more than this, and to so many times its own size, is a bomb.
 BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
+_PACKED = (b"PK\x03\x04", b"PAR1")
 
 Line = tuple[int, str]
 """A line's number, from 1, and its text."""
@@ -98,6 +99,9 @@ def _lines(
     while more:
         chunk = read_piece(stream, path, number)
         more, unpacked = bool(chunk), unpacked + len(chunk)
+        if unpacked == len(chunk) and chunk.startswith(_PACKED):
+            found = "a workbook, Parquet file or archive inside of an archive"
+            raise DataError("HW104", found, advice="unpack it and give what is in it", path=path)
         if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
             raise DataError(
                 "HW104",

@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass
 from io import BytesIO
 
-from headwise.data.archives import read_files
 from headwise.data.compression import come, read_once
 from headwise.data.errors import DataError
 from headwise.data.files import Line, decoded_lines
 from headwise.data.folders import folder_lines
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source, look_ahead
+from headwise.data.tables import files_of_records
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
 
@@ -48,7 +48,7 @@ def read_head(path: str, encoding: str = "utf-8") -> Head:
         files = (
             [(path, folder_lines(path, encoding, "replace"))]
             if folder
-            else read_files(path, encoding, "replace")
+            else files_of_records(path, encoding, "replace")
         )
         for _, lines in files:
             return Head(path, tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0]))

@@ -8,7 +8,7 @@ from headwise.errors import ConfigError
 SEPARATOR = "|"
 """What separates the labels of a cell where nothing else is said."""
 
-FormatName = Literal["csv", "tsv", "jsonl", "label-text", "fasttext", "sst", "text"]
+FormatName = Literal["csv", "tsv", "jsonl", "xlsx", "parquet", "label-text", "fasttext", "sst", "text"]
 
 
 @dataclass(frozen=True)

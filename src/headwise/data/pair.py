@@ -37,7 +37,7 @@ class Pair:
 class PairOptions:
     """How files of text pairs are read. What is not given is guessed, and the guess is told."""
 
-    format: Literal["csv", "tsv", "jsonl"] | None = None
+    format: Literal["csv", "tsv", "jsonl", "xlsx", "parquet"] | None = None
     """The files' format; guessed from the name and the first lines by default."""
 
     first_column: str | None = None

@@ -23,6 +23,7 @@ from headwise.data.rows import Row, Rows
 from headwise.data.sniff import guess_format
 from headwise.data.soft_columns import SoftColumns, choose_soft_columns, soft_label, weight_of
 from headwise.data.source import Record, Source, look_ahead
+from headwise.data.tables import TABLES
 from headwise.errors import ConfigError
 
 Chosen = TypeVar("Chosen", covariant=True)
@@ -180,6 +181,11 @@ def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]
     """
     options, lines = source.options, source.open()
     name = "csv" if options.format is None and options.delimiter else options.format
+    if source.table or name in TABLES:
+        if options.format not in (None, source.table):
+            found = f"is a file of the format {source.table}" if source.table else "is not of this format"
+            raise ConfigError(f"--format {name}: {source.path} {found}; leave it out")
+        name = source.table
     if name is None:
         head, lines = look_ahead(lines, count=200)
         name, why = guess_format(source.path, head, labelled=labelled)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.folders import folder_lines
 from headwise.data.options import DEFAULT, ReadOptions
+from headwise.data.tables import table_kind, table_lines
 
 
 class Record(NamedTuple):
@@ -53,14 +55,22 @@ class Source:
         named = (self.options.text_column, self.options.label_column, *self.columns)
         return [name for name in named if name]
 
+    @cached_property
+    def table(self) -> str | None:
+        """What kind of table that is no text it is, see `headwise.data.tables`."""
+        return table_kind(self.path)
+
     def open(self) -> Iterator[Line]:
-        """The file's lines; of a folder its texts, see `headwise.data.folders`.
+        """The file's lines; of a folder its texts, see `headwise.data.folders`; of a workbook or a Parquet
+        file its rows.
 
         Raises:
-            DataError: HW101 to HW108, while iterating.
+            DataError: HW101 to HW109, HW112, HW128, while iterating.
         """
         if self.head is not None:
             return iter(self.head)
+        if self.table:
+            return table_lines(self.table, self.path, self.notes)
         lines = folder_lines if os.path.isdir(self.path) else lines_of
         return lines(self.path, self.options.encoding, self.options.encoding_errors)
 

@@ -8,7 +8,6 @@ from functools import partial
 from os import PathLike, fspath
 from typing import NamedTuple
 
-from headwise.data.archives import read_files
 from headwise.data.dataset import Dataset
 from headwise.data.diagnosis import SHOWN, Finding, some, some_of
 from headwise.data.errors import DataError, OnError, stop
@@ -27,6 +26,7 @@ from headwise.data.formats.tag_columns import tag_column
 from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
+from headwise.data.tables import files_of_records
 from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
 from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
 from headwise.data.tag_sniff import guess_tagged_format
@@ -123,7 +123,7 @@ def read_tagged(
     notes: list[str] = []
     findings: list[Finding] = []
     plan, how = None, ReadOptions(encoding=options.encoding, encoding_errors=options.encoding_errors)
-    for file, lines in read_files(name, options.encoding, options.encoding_errors):
+    for file, lines in files_of_records(name, options.encoding, options.encoding_errors, notes):
         source = Source(file, how, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)

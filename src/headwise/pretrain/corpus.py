@@ -9,6 +9,7 @@ from headwise.data.kinds import KINDS, infer_task
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.read import read_rows
+from headwise.data.tables import TABLES
 
 BUFFER = 1 << 16
 """Passages among which the order is shuffled while files are read."""
@@ -63,6 +64,9 @@ def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iter
     rows = read_rows(file, options)
     if rows.format != "text":
         note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
+    if rows.format in TABLES:  # of which a part may be read, such as one sheet
+        for told in rows.notes:
+            note(f"{file}: {told}")
     for row in rows:
         yield row.item.text
 

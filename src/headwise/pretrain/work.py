@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
+from headwise.data.archives import split_member
 from headwise.data.compression import open_bytes
 from headwise.data.fingerprint import file_sha256
+from headwise.data.tables import table_kind
 from headwise.pretrain.errors import PretrainError
 
 MARK = "headwise-pretrain.json"
@@ -45,8 +47,10 @@ def key_of_files(files: Sequence[str]) -> str:
         DataError: HW101 to HW104, a file cannot be opened.
     """
     _check_open(files)
-    found = [(Path(file).name, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in files]
-    return key_of(found)
+    states = [os.stat(split_member(file)[0]) for file in files]
+    return key_of(
+        [(Path(file).name, own.st_size, own.st_mtime_ns) for file, own in zip(files, states, strict=True)]
+    )
 
 
 def key_of_contents(files: Sequence[str]) -> str:
@@ -56,13 +60,14 @@ def key_of_contents(files: Sequence[str]) -> str:
         DataError: HW101 to HW104, a file cannot be opened.
     """
     _check_open(files)
-    return key_of([file_sha256(file) for file in files])
+    return key_of([file_sha256(split_member(file)[0]) for file in files])
 
 
 def _check_open(files: Sequence[str]) -> None:
     for file in files:
-        with open_bytes(file):
-            pass
+        if table_kind(file) is None:
+            with open_bytes(file):
+                pass
 
 
 @contextmanager

@@ -41,5 +41,8 @@ FORMATS: dict[str, Format] = {
     "label-text": Format(label_text.read_records, label_text.recognise),
     "tsv": Format(_rows(tsv.read_cells), tsv.recognise, (".tsv", ".tab"), table=True),
     "csv": Format(_rows(csv.read_cells), csv.recognise, (".csv",), table=True),
+    # Of tables that are no text, see `headwise.data.tables`.
+    "xlsx": Format(_rows(csv.read_cells), lambda texts: False, table=True),
+    "parquet": Format(jsonl.read_records, lambda texts: False, table=True),
     "text": Format(text.read_records, lambda texts: False),
 }

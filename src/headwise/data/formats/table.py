@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from headwise.data.formats import orange
 from headwise.data.formats.csv import Cells
 from headwise.data.formats.header import has_header
+from headwise.data.formats.title import title_rows
 from headwise.data.source import Record, Source, look_ahead
 
 
@@ -16,6 +17,12 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
     head, rows = look_ahead(rows)
     if not head:
         return
+    if above := title_rows([cells for _, cells in head], source.options):
+        last = f" to {head[above - 1][0]} are" if above > 1 else " is"
+        source.notes.append(f"line{'s' * (above > 1)} {head[0][0]}{last} no data: a title above the table")
+        for _ in range(above):
+            next(rows)
+        head = head[above:]
     line, first = head[0]
     header, sample = source.options.header, [cells for _, cells in head]
     declared = header is not False and orange.declares(sample)
@@ -64,5 +71,7 @@ def _ragged(found: int, expected: int, line: int, first: int, source: Source) ->
         f"a row of {found} field{'s' * (found != 1)}",
         line,
         expected=f"{expected} as in line {first}",
-        advice="a field that holds the delimiter or a line end has to stand in quotes in a csv file",
+        advice="empty the cells beside the table, or remove them"
+        if source.table
+        else "a field that holds the delimiter or a line end has to stand in quotes in a csv file",
     )

@@ -27,7 +27,7 @@ from headwise.data.tagged import TaggedData, read_tagged
 FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _LOOKED_AT = 400  # lines
-_OTHERS = ("csv", "tsv", "jsonl", "fasttext", "sst", "label-text")
+_OTHERS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "fasttext", "sst", "label-text")
 
 
 class SentenceKind(Kind[Tagged]):

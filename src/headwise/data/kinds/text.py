@@ -15,6 +15,7 @@ from headwise.data.doctor.texts import characters, lengths, nearly_repeated, rep
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
 from headwise.data.fingerprint import heads_field
+from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.head import Head
 from headwise.data.kind import Kind
@@ -157,7 +158,7 @@ def _holds_numbers(head: Head, options: Any) -> str | None:
     """
     form, columns, records = open_records(head.source(options), labelled=True)
     label = columns.label
-    if label is None or form not in ("csv", "tsv", "jsonl"):
+    if label is None or not FORMATS[form].table:
         return None
     sample, _ = look_ahead(records)
     named = options.label_column or rank(label, LABEL_NAMES) is not None
@@ -182,7 +183,7 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    if (label is None or options.label_column) and sample and form in ("csv", "tsv", "jsonl"):
+    if (label is None or options.label_column) and sample and FORMATS[form].table:
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
         if isinstance(chosen, FlagColumns):
             return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"

@@ -1,0 +1,179 @@
+"""The rows of a sheet of an Excel workbook (.xlsx), as lines of csv in which every cell is quoted.
+
+Formulas count as what they gave when the workbook was saved. Columns beside the table and rows below it
+that hold nothing are passed over.
+
+Codes: HW101 no such sheet; HW102 damage; HW103 nothing in it; HW104 far larger than its file; HW128
+formulas without values.
+"""
+
+import difflib
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import IO, Any
+
+from headwise.data.archives import SEPARATOR
+from headwise.data.cells import cell_text
+from headwise.data.diagnosis import some
+from headwise.data.errors import DataError
+from headwise.data.files import BOMB_RATIO, Line
+from headwise.data.libraries import library, telling_damage
+
+PART = "xl/workbook.xml"
+"""The member of the zip that makes it a workbook."""
+
+MOST_ROWS = 1 << 20  # Excel has no more
+LARGEST_PART = 1 << 26  # bytes of XML that a small file may hold: memory may hold 30 times as much
+_AT_ONCE, _LOOKED_AT = 100, 1000  # rows
+_ESCAPED = re.compile("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
+_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
+
+Cells = tuple[int, list[str]]
+
+
+def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
+    """The rows of a sheet, without empty ones above and below the table.
+
+    Args:
+        file: The workbook.
+        sheet: The name of the sheet; by default the first that is not hidden and holds anything.
+        notes: Gets which sheet was chosen, where there are others.
+
+    Raises:
+        DataError: HW101 to HW104, HW109, HW128.
+    """
+    openpyxl = library("openpyxl", "an Excel workbook", file)
+    with open(file, "rb") as opened:
+        _check_sizes(opened, file)
+        with _careful(file):
+            book = openpyxl.load_workbook(opened, read_only=True, data_only=True, keep_links=False)
+        own, rows = _choose(book, file, sheet, notes)
+        head = [*islice(rows, _LOOKED_AT)]
+        width = max(len(cells) for _, cells in head)
+        left = min(_first(cells) for _, cells in head)
+        if bare := _bare_columns(head, width):
+            with _careful(file):
+                book = openpyxl.load_workbook(opened, read_only=True, keep_links=False)
+            _check_formulas(_rows(book[own], file), head, bare, f"{file}{SEPARATOR}{own}")
+        last = head[0][0] - 1
+        for number, cells in chain(head, rows):
+            for empty in range(last + 1, number):
+                yield empty, _line([], width - left)
+            own = left if _first(cells) >= left else 0  # what stands before the table makes a row too long
+            yield number, _line(cells[own:], width - own)
+            last = number
+
+
+def _first(cells: Sequence[str]) -> int:
+    return next(i for i, cell in enumerate(cells) if cell.strip())
+
+
+def _line(cells: Sequence[str], width: int) -> str:
+    full = [*cells, *[""] * (width - len(cells))]
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in full)
+
+
+@contextmanager
+def _careful(file: str) -> Iterator[None]:
+    """Within this, what is wrong with the workbook is told; warnings of what is no cell are not."""
+    with telling_damage("an Excel workbook", file, _AGAIN), warnings.catch_warnings(action="ignore"):
+        yield
+
+
+def _check_sizes(opened: IO[bytes], file: str) -> None:
+    with _careful(file), zipfile.ZipFile(opened) as archive:
+        for part in archive.infolist():
+            if part.file_size > max(LARGEST_PART, BOMB_RATIO * part.compress_size):
+                found = f"a workbook in which {part.compress_size:,} bytes stand for {part.file_size:,}"
+                raise DataError("HW104", found, expected="a table", advice=_AGAIN, path=file)
+
+
+def _choose(book: Any, file: str, asked: str | None, notes: list[str]) -> tuple[str, Iterator[Cells]]:
+    """The name of a sheet and its rows, of which there is one at least."""
+    names = [own.title for own in book.worksheets]
+    if asked is not None:
+        if asked not in names:
+            close = difflib.get_close_matches(asked, names, n=1)
+            advice = f"did you mean {file}{SEPARATOR}{close[0]}?" if close else f"it has {_shown(names)}"
+            raise DataError("HW101", f"the workbook has no sheet {asked!r}", advice=advice, path=file)
+        candidates = [asked]
+    else:
+        candidates = [own.title for own in book.worksheets if own.sheet_state == "visible"]
+    for name in candidates:
+        rows = _rows(book[name], file)
+        if first := next(rows, None):
+            others = [other for other in names if other != name]
+            if others and asked is None:
+                example = f"{Path(file).name}{SEPARATOR}{others[0]}"
+                told = f"the sheet {name!r} is read, not {_shown(others)} - name another as {example!r}"
+                notes.append(told)
+            return name, chain([first], rows)
+    hidden = [name for name in names if name not in candidates]
+    advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not asked else ""
+    what = f"the sheet {asked!r} is empty" if asked else "no sheet that is shown has a row"
+    raise DataError("HW103", what, expected="a table", advice=advice, path=file)
+
+
+def _shown(names: Sequence[str]) -> str:
+    return some([repr(name) for name in names])
+
+
+def _rows(sheet: Any, file: str) -> Iterator[Cells]:
+    """The rows of a sheet that hold anything, up to the last cell that does."""
+    sheet.reset_dimensions()  # which many programs write wrongly
+    rows = iter(sheet.iter_rows(values_only=True))
+    numbers = count(1)
+    while True:
+        with _careful(file):
+            part = [[*map(_text, row)] for row in islice(rows, _AT_ONCE)]
+        if not part:
+            return
+        for cells in part:
+            number = next(numbers)
+            if number > MOST_ROWS:
+                found = f"a sheet of more than {MOST_ROWS:,} rows"
+                raise DataError("HW104", found, advice=_AGAIN, path=file)
+            while cells and not cells[-1].strip():
+                cells.pop()
+            if cells:
+                yield number, cells
+
+
+def _text(value: object) -> str:
+    text = cell_text(value)
+    return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) if "_x00" in text else text
+
+
+def _bare_columns(head: Sequence[Cells], width: int) -> list[int]:
+    """The columns of which nothing but a name is known."""
+    found = []
+    for column in range(width):
+        cells = [row[column] for _, row in head if len(row) > column and row[column].strip()]
+        if len(cells) < 2 <= len(head):
+            found.append(column)
+    return found
+
+
+def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence[int], path: str) -> None:
+    """Refuse columns that hold formulas which were never computed: the others see nothing in them.
+
+    Raises:
+        DataError: HW128.
+    """
+    values = dict(head)
+    for number, cells in islice(rows, len(head)):
+        for column in bare:
+            known = values.get(number, [])
+            if column < len(cells) and cells[column] and not "".join(known[column : column + 1]):
+                raise DataError(
+                    "HW128",
+                    f"formulas without values in the column {column + 1}, first {cells[column][:40]!r}",
+                    advice="open the workbook in Excel or LibreOffice and save it, which computes them",
+                    path=path,
+                    line=number,
+                )

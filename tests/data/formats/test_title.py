@@ -1,0 +1,51 @@
+import pytest
+
+from headwise.data.formats.table import named
+from headwise.data.formats.title import title_rows
+from headwise.data.options import ReadOptions
+from headwise.data.source import Source
+
+NAMES, ROW = ["Date", "Review", "Sentiment"], ["2024-01-01", "it came late", "bad"]
+TITLE, BLANK = ["Reviews of spring", "", ""], ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([TITLE, NAMES, ROW], 1),
+        ([["Reviews of spring"], NAMES, ROW], 1),
+        ([TITLE, BLANK, NAMES, ROW], 2),
+        ([NAMES, ROW], 0),
+        ([TITLE, ["Date", "", "Sentiment"], ROW], 0),
+        ([TITLE, ["Date", "Review", "Review"], ROW], 0),
+        ([["", "Reviews of spring", ""], NAMES, ROW], 0),
+        ([["a text", ""], ["another text", "good"], ["a third text", "bad"]], 0),
+        ([["text"], ["one"], ["two"]], 0),
+        ([*[BLANK] * 11, NAMES, ROW], 0),
+    ],
+)
+def test_rows_above_the_names(rows, found):
+    assert title_rows(rows, ReadOptions()) == found
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (ReadOptions(header=False), 0),
+        (ReadOptions(header=True), 1),
+        (ReadOptions(text_column="b"), 1),
+        (ReadOptions(text_column="a"), 0),
+    ],
+)
+def test_what_is_asked_for_counts(options, found):
+    assert title_rows([["a", ""], ["b", "c"], ["d", "e"]], options) == found
+
+
+def test_they_are_no_data_and_are_told():
+    source = Source("a.csv", ReadOptions())
+    found = list(named(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
+    assert [(own.line, own.fields["Review"]) for own in found] == [(4, "it came late")]
+    assert source.notes == [
+        "lines 1 to 2 are no data: a title above the table",
+        "line 3 is a header - override with --no-header",
+    ]

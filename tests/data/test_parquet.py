@@ -1,0 +1,168 @@
+"""Parquet files: their rows as objects, the names of labels, and what is wrong with them."""
+
+import json
+from datetime import date, datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from headwise.data import read_examples
+from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS, infer_task
+from headwise.data.parquet import parquet_lines
+
+TABLE = {"text": ["it came late", 'so "good"\nand new'], "label": ["bad", "good"]}
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    """Write a Parquet file of columns, perhaps with what Hugging Face says of them, and return its path."""
+
+    def parquet(columns, features=None, **how) -> str:
+        table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        if features is not None:
+            said = features if isinstance(features, bytes) else json.dumps({"info": {"features": features}})
+            table = table.replace_schema_metadata({"huggingface": said})
+        pq.write_table(table, tmp_path / "data.parquet", **how)
+        return str(tmp_path / "data.parquet")
+
+    return parquet
+
+
+def rows(path: str, notes: list[str] | None = None) -> list[tuple[int, dict]]:
+    found = parquet_lines(path, None, [] if notes is None else notes)
+    return [(number, json.loads(text)) for number, text in found]
+
+
+def names(*labels: str) -> dict:
+    return {"names": [*labels], "_type": "ClassLabel"}
+
+
+def test_rows_become_objects(parquet):
+    columns = {
+        "n": [1, None],
+        "x": [0.5, float("nan")],
+        "yes": [True, False],
+        "day": [date(2024, 3, 1), None],
+        "at": pa.array([datetime(2024, 3, 1, 9, 30), datetime(2024, 3, 1)], pa.timestamp("ns")),
+        "list": [["a", "b"], []],
+        "inner": [{"a": [1]}, None],
+        "kind": pa.array(["a", "a"]).dictionary_encode(),
+    }
+    found = rows(parquet(columns))
+    assert [number for number, _ in found] == [1, 2]
+    assert found[0][1] == {
+        "n": 1,
+        "x": 0.5,
+        "yes": True,
+        "day": "2024-03-01",
+        "at": "2024-03-01 09:30:00",
+        "list": ["a", "b"],
+        "inner": {"a": [1]},
+        "kind": "a",
+    }
+    second = found[1][1]
+    assert (second["n"], second["at"], second["list"], second["inner"]) == (None, "2024-03-01", [], None)
+
+
+def test_a_table_is_read_as_its_objects_would_be(parquet):
+    data = read_examples(parquet(TABLE))
+    assert (data.format, data.columns.text, data.columns.label) == ("parquet", "text", "label")
+    assert [(own.text, own.label, own.line) for own in data.items] == [
+        ("it came late", "bad", 1),
+        ('so "good"\nand new', "good", 2),
+    ]
+
+
+def test_what_is_no_text_is_left_out_and_told(parquet):
+    columns = {**TABLE, "image": [{"bytes": b"x", "path": "p"}] * 2, "raw": [b"x", b"y"]}
+    columns |= {"binary": [{"binary": "no bytes"}] * 2, "__index_level_0__": [3, 5]}
+    notes: list[str] = []
+    found = rows(parquet(columns), notes)
+    assert [*found[0][1]] == ["text", "label", "binary"]
+    assert notes == ["columns left out, as they hold bytes: 'image', 'raw'"]
+
+
+def test_numbers_of_labels_get_their_names(parquet):
+    notes: list[str] = []
+    columns = {"text": ["a", "b", "c", "d"], "label": [1, 0, -1, None], "other": [1, 2, 3, 4]}
+    found = rows(parquet(columns, {"label": names("neg", "pos"), "gone": names("x")}), notes)
+    assert [row["label"] for _, row in found] == ["pos", "neg", None, None]
+    assert [row["other"] for _, row in found] == [1, 2, 3, 4]
+    assert notes == ["the numbers of 'label' stand for names, which the file gives: 0 is 'neg', 1 is 'pos'"]
+
+
+@pytest.mark.parametrize("form", ["Sequence", "List"])
+def test_tags_of_words_get_their_names(parquet, form):
+    columns = {"tokens": [["Tom", "ran"], ["It", "rains"]] * 4, "ner_tags": [[1, 0], [0, 0]] * 4}
+    path = parquet(columns, {"ner_tags": {"feature": names("O", "B-PER"), "_type": form}})
+    assert infer_task(path, {})[0] == "tag"
+    data = KINDS["tag"].read(path)
+    assert data.items[0].tokens == ("Tom", "ran")
+    assert data.labels == {"O": 12, "B-PER": 4}
+    assert any("1 is 'B-PER'" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"{", b"[]", b'{"info": 3}', b'{"info": {"features": [1]}}', b"[" * 5000]
+    + [
+        json.dumps({"info": {"features": {"label": own}}}).encode()
+        for own in ("x", None, [], {"names": "ab"}, {"names": [1]})
+    ],
+)
+def test_what_is_said_wrongly_of_labels_is_passed_over(parquet, said):
+    path = parquet({"text": ["a"], "label": [0]}, said)
+    assert rows(path) == [(1, {"text": "a", "label": 0})]
+
+
+def test_label_sets_are_lists(parquet):
+    path = parquet({"text": ["a b", "c d"], "labels": [["x", "y"], []]})
+    assert infer_task(path, {})[0] == "multi-label"
+    assert [own.labels for own in KINDS["multi-label"].read(path).items] == [("x", "y"), ()]
+
+
+def test_nested_fields_have_points(parquet):
+    path = parquet({"data": [{"text": "a b"}], "label": ["x"]})
+    data = read_examples(path, KINDS["classify"].options(text_column="data.text"))
+    assert data.items[0].text == "a b"
+
+
+def test_rows_come_before_the_rest_is_read_and_damage_is_told(parquet, tmp_path):
+    table = pa.table({"text": [f"text {n}" for n in range(4000)]})
+    path = parquet(table, row_group_size=2000, use_dictionary=False, compression="gzip")
+    place = pq.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
+    content = bytearray((tmp_path / "data.parquet").read_bytes())
+    content[place : place + 400] = b"\xff" * 400
+    (tmp_path / "data.parquet").write_bytes(content)
+    found = parquet_lines(path, None, [])
+    assert [next(found)[0] for _ in range(1024)][-1] == 1024
+    with pytest.raises(DataError, match="a Parquet file that cannot be read") as error:
+        list(found)
+    assert error.value.code == "HW102"
+
+
+@pytest.mark.parametrize("content", [b"PAR1", b"PAR1" + b"\0" * 100, b"PAR1" + b"\xff" * 50 + b"PAR1"])
+def test_damaged_files(write, fails, content):
+    assert fails(read_examples, write("a.parquet", content))[0] == "HW102"
+
+
+def test_other_errors(parquet, fails):
+    assert fails(read_examples, parquet({"text": [], "label": []}))[0] == "HW103"
+    twice = pa.table([["a"], ["b"]], names=["text", "text"])
+    assert fails(read_examples, parquet(twice))[0] == "HW112"
+    assert fails(read_examples, parquet(TABLE) + "!sheet")[0] == "HW101"
+
+
+def test_a_file_that_says_that_it_is_far_larger_is_refused(parquet, fails, monkeypatch):
+    monkeypatch.setattr("headwise.data.parquet.BOMB_SIZE", 1000)
+    columns = {"text": ["x" * 10_000_000], "label": ["a"]}
+    assert fails(read_examples, parquet(columns, compression="zstd"))[0] == "HW104"
+
+
+def test_a_long_value_that_recurs_takes_memory_once(parquet, fails):
+    """Else a batch of them would take 20 GB."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 2000, pa.int32()), pa.array(["x" * 20_000_000]))
+    path = parquet(pa.table({"text": texts, "label": ["a"] * 2000}), compression="zstd")
+    assert fails(read_examples, path) == ("HW107", 1, None)
