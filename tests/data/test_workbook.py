@@ -131,9 +131,7 @@ def test_the_first_sheet_with_rows_is_read_and_told(book):
     path = book(_Old=TABLE, Notes=[], Data=TABLE, More=TABLE)
     notes: list[str] = []
     assert len(list(workbook_lines(path, None, notes))) == 3
-    assert notes == [
-        "the sheet 'Data' is read, not 'Old', 'Notes', 'More' - name another as 'book.xlsx!Old'"
-    ]
+    assert notes == ["the sheet 'Data' is read, not 'Old', 'More' - name another as 'book.xlsx!Old'"]
     assert read_examples(path).notes[0] == notes[0]
     assert read_examples(f"{path}!Old").notes == read_examples(book("one.xlsx", Data=TABLE)).notes
 

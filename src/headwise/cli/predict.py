@@ -10,6 +10,7 @@ from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.flags import given
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
+from headwise.data.archives import split_member
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
@@ -89,7 +90,8 @@ def predict(
 
 def check_file(model: Path, file: Path, command: str = "predict") -> None:
     """Say how to give a text to who gives one in the place of a file."""
-    if str(file) != "-" and not file.exists() and any(character.isspace() for character in str(file)):
+    own = Path(split_member(str(file))[0])
+    if str(file) != "-" and not own.exists() and any(character.isspace() for character in str(file)):
         raise ConfigError(
             f"there is no file {str(file)!r}; to {command} a text itself, give it on standard input: "
             f"echo {shlex.quote(str(file))} | headwise {command} {model} -"

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from headwise.cli.console import messages
 from headwise.data.compression import SUFFIXES
+from headwise.data.tables import table_kind
 
 
 class Shown:
@@ -66,7 +67,7 @@ class TextProgress(Shown):
 
 def count_lines(path: Path) -> int | None:
     """The line ends of a file; None where counting them would take long or cannot be done."""
-    if path.suffix.lower() in SUFFIXES or not path.is_file():
+    if path.suffix.lower() in SUFFIXES or not path.is_file() or table_kind(str(path)):
         return None
     with open(path, "rb") as file:
         return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))

@@ -52,20 +52,20 @@ def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[L
         _check_sizes(opened, file)
         with _careful(file):
             book = openpyxl.load_workbook(opened, read_only=True, data_only=True, keep_links=False)
-        own, rows = _choose(book, file, sheet, notes)
+        name, rows = _choose(book, file, sheet, notes)
         head = [*islice(rows, _LOOKED_AT)]
         width = max(len(cells) for _, cells in head)
         left = min(_first(cells) for _, cells in head)
         if bare := _bare_columns(head, width):
             with _careful(file):
                 book = openpyxl.load_workbook(opened, read_only=True, keep_links=False)
-            _check_formulas(_rows(book[own], file), head, bare, f"{file}{SEPARATOR}{own}")
+            _check_formulas(_rows(book[name], file), head, bare, f"{file}{SEPARATOR}{name}")
         last = head[0][0] - 1
         for number, cells in chain(head, rows):
             for empty in range(last + 1, number):
                 yield empty, _line([], width - left)
-            own = left if _first(cells) >= left else 0  # what stands before the table makes a row too long
-            yield number, _line(cells[own:], width - own)
+            start = left if _first(cells) >= left else 0  # what stands before the table makes rows too long
+            yield number, _line(cells[start:], width - start)
             last = number
 
 
@@ -107,8 +107,8 @@ def _choose(book: Any, file: str, asked: str | None, notes: list[str]) -> tuple[
     for name in candidates:
         rows = _rows(book[name], file)
         if first := next(rows, None):
-            others = [other for other in names if other != name]
-            if others and asked is None:
+            others = [] if asked else [own for own in names if own != name and _holds(book[own], file)]
+            if others:
                 example = f"{Path(file).name}{SEPARATOR}{others[0]}"
                 told = f"the sheet {name!r} is read, not {_shown(others)} - name another as {example!r}"
                 notes.append(told)
@@ -117,6 +117,10 @@ def _choose(book: Any, file: str, asked: str | None, notes: list[str]) -> tuple[
     advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not asked else ""
     what = f"the sheet {asked!r} is empty" if asked else "no sheet that is shown has a row"
     raise DataError("HW103", what, expected="a table", advice=advice, path=file)
+
+
+def _holds(sheet: Any, file: str) -> bool:
+    return next(_rows(sheet, file), None) is not None
 
 
 def _shown(names: Sequence[str]) -> str:
