@@ -11,6 +11,8 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 ROWS = range(12)
 LONGEST = 1 << 16  # bytes of an input, most often
@@ -25,6 +27,38 @@ def _array() -> bytes:
     out = io.BytesIO()
     np.save(out, np.arange(24, dtype=np.float32).reshape(12, 2))
     return out.getvalue()
+
+
+def _workbook() -> bytes:
+    """A workbook of one sheet, not packed, so that damage reaches its cells."""
+    start, office = '<?xml version="1.0"?>', "http://schemas.openxmlformats.org"
+    main, kind = f"{office}/spreadsheetml/2006/main", "application/vnd.openxmlformats-officedocument"
+    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'.format
+    rows = "".join(f"<row>{cell(f'a text {n}')}{cell('ab'[n % 2])}<c><v>{n}.5</v></c></row>" for n in ROWS)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types"><Override PartName='
+        f'"/xl/workbook.xml" ContentType="{kind}.spreadsheetml.sheet.main+xml"/></Types>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{office}/package/2006/relationships">'
+        f'<Relationship Id="r1" Type="{office}/officeDocument/2006/relationships/worksheet" '
+        'Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}/officeDocument/2006/relationships">'
+        '<sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData><row>{cell("text")}'
+        f"{cell('label')}{cell('n')}</row>{rows}</sheetData></worksheet>",
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), start + text)
+    return out.getvalue()
+
+
+def _parquet() -> bytes:
+    out = pa.BufferOutputStream()
+    columns = {"text": [f"a text {n}" for n in ROWS], "label": ["ab"[n % 2] for n in ROWS]}
+    lists = [["x", "y"][: n % 3] for n in ROWS]
+    parquet.write_table(pa.table({**columns, "lists": lists, "n": [*ROWS]}), out, compression="none")
+    return out.getvalue().to_pybytes()
 
 
 SEEDS: dict[str, bytes] = {
@@ -61,6 +95,8 @@ SEEDS: dict[str, bytes] = {
     "vectors": lines("w{n} {n} {n}.5 -{n}e-3\n"),
     "word2vec": b"3 2\na 1 2\nb 3 4\nc 5 6\n",
     "array": _array(),
+    "workbook": _workbook(),
+    "parquet": _parquet(),
     "recipe": b'[model]\nreadout = "max"\n[encoder]\nname = "bilstm"\nwidth = 8\n[train]\nepochs = 2\n'
     b'learning_rate = 1e-3\n[words]\nvector_size = 8\n[data]\ntext_column = "text"\n',
 }

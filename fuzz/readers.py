@@ -32,7 +32,7 @@ from inputs import PIECES, SEEDS, damaged, packed
 
 TABLES = ("csv", "quoted", "tsv", "jsonl", "json-array", "fasttext", "label-text", "utf-16")
 OWN: dict[str, tuple[str, ...]] = {
-    "classify": (*TABLES, "sentiment", "soft"),
+    "classify": (*TABLES, "sentiment", "soft", "workbook", "parquet"),
     "multi-label": ("sets", "lists", "flags", "commas", "cell-lists", "ticks"),
     "tag": ("conll", "token-lists", "conllu", "slashed", "spread", "trees"),
     "pair": ("pairs",),
@@ -40,10 +40,11 @@ OWN: dict[str, tuple[str, ...]] = {
     "regress": ("numbers",),
     "bags": ("bags",),
     "language-model": TABLES,
+    "masked-words": TABLES,
     "vectors": ("vectors", "word2vec", "array"),
     "drop": ("lines",),
     "answers": (*TABLES, "soft"),
-    "passages": TABLES,
+    "passages": (*TABLES, "workbook", "parquet"),
     "infer": (*SEEDS,),
     "doctor": (*SEEDS,),
 }

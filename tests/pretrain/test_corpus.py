@@ -3,6 +3,7 @@ import lzma
 from collections import Counter
 
 import pytest
+from openpyxl import Workbook
 
 from headwise.data.errors import DataError
 from headwise.data.options import ReadOptions
@@ -58,6 +59,18 @@ def test_of_tables_the_texts_are_read_and_that_is_told(tmp_path):
     assert [note.split(": ", 1)[1].split(",")[0] for note in told] == ["csv", "jsonl"]
     assert "'text'" in told[0]
     assert passages(table, cut=False, options=ReadOptions(text_column="label"))[:2] == ["good", "bad"]
+
+
+def test_which_sheet_of_a_workbook_is_read_is_told(tmp_path):
+    book = Workbook()
+    for title in ("May", "June"):
+        for row in (["text", "label"], [f"Nice in {title}.", "good"], ["It broke.", "bad"]):
+            (book[title] if title in book else book.create_sheet(title)).append(row)
+    book.save(tmp_path / "book.xlsx")
+    told = []
+    assert passages(tmp_path / "book.xlsx", note=told.append) == ["Nice in May.", "It broke."]
+    assert "book.xlsx: the sheet 'May' is read, not 'June'" in told[1]
+    assert passages(tmp_path / "book.xlsx!June")[0] == "Nice in June."
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):
