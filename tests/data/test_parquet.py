@@ -66,6 +66,16 @@ def test_rows_become_objects(parquet):
     assert (second["n"], second["at"], second["list"], second["inner"]) == (None, "2024-03-01", [], None)
 
 
+def test_moments_that_python_has_not_are_cut(parquet):
+    kinds = {"at": pa.timestamp("ns", "UTC"), "span": pa.duration("ns"), "time": pa.time64("ns")}
+    found = rows(parquet({name: pa.array([1_000_001], kind) for name, kind in kinds.items()}))[0][1]
+    assert found == {
+        "at": "1970-01-01 00:00:00.001000+00:00",
+        "span": "0:00:00.001000",
+        "time": "00:00:00.001000",
+    }
+
+
 def test_a_table_is_read_as_its_objects_would_be(parquet):
     data = read_examples(parquet(TABLE))
     assert (data.format, data.columns.text, data.columns.label) == ("parquet", "text", "label")
@@ -150,6 +160,7 @@ def test_damaged_files(write, fails, content):
 
 def test_other_errors(parquet, fails):
     assert fails(read_examples, parquet({"text": [], "label": []}))[0] == "HW103"
+    assert fails(read_examples, parquet({"image": [b"x"]}))[0] == "HW103"
     twice = pa.table([["a"], ["b"]], names=["text", "text"])
     assert fails(read_examples, parquet(twice))[0] == "HW112"
     assert fails(read_examples, parquet(TABLE) + "!sheet")[0] == "HW101"

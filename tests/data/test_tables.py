@@ -165,7 +165,7 @@ def test_pipes_are_told_to_be_files(saved, tmp_path, form):
 @pytest.mark.parametrize("form", FORMS[1:])
 def test_other_readers_and_archives_say_what_to_do(saved, tmp_path, fails, form):
     path = saved(form)
-    with pytest.raises(DataError, match=r"HW104.*save its texts as plain text"):
+    with pytest.raises(DataError, match=r"HW104.*save it as csv or plain text"):
         KINDS["language-model"].prepare([path], None)
     with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
         archive.write(path, f"data.{form}")

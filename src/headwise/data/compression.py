@@ -45,8 +45,6 @@ FOREIGN = {
     b"SQLite format 3": "an SQLite database",
     b"PK\x05\x06": "a zip archive without files",
 }
-
-
 PARTS = {
     "xl/workbook.xml": "an Excel workbook",
     "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
@@ -57,7 +55,6 @@ PARTS = {
 """Members by which a zip is known to be one document."""
 READABLE = ("an Excel workbook", "a Parquet file")
 """What is read where tables are, from the file itself."""
-
 
 ZIP_TROUBLE = (
     *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
@@ -156,7 +153,7 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         raise DataError("HW101", f"reading failed: {reason}", path=path) from None
     for signature, what in FOREIGN.items():
         if first.startswith(signature):
-            raise foreign(what, path)
+            raise _foreign(what, path)
     kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
     if kind == "gzip":
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
@@ -173,14 +170,14 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     return raw
 
 
-def foreign(what: str, path: str) -> DataError:
+def _foreign(what: str, path: str) -> DataError:
     """The error for a file of another kind, where text is read."""
     if what not in READABLE:
         advice = "save it as csv, tsv or jsonl (UTF-8) first, or as .xlsx without a password"
     elif read_once(path):
         advice = "name the file itself: it cannot be read from a pipe"
     else:
-        advice = "save its texts as plain text (UTF-8) first"
+        advice = "save it as csv or plain text (UTF-8) first"
     return DataError("HW104", what, expected="text", advice=advice, path=path)
 
 
@@ -205,7 +202,7 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     ]
     names = [member.filename for member in members]
     if part := next((part for part in PARTS if part in names), None):
-        raise foreign(PARTS[part], path)
+        raise _foreign(PARTS[part], path)
     if len(members) != 1:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise DataError(

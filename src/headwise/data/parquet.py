@@ -3,7 +3,8 @@
 Lists and structs stay what they are. Labels that Hugging Face's data sets keep as numbers get the names
 that stand in the file. Columns of bytes (pictures, sounds) are left out.
 
-Codes: HW101 it has no sheets; HW102 damage; HW104 far larger than the file; HW112 two columns of one name.
+Codes: HW101 it has no sheets; HW102 damage; HW103 nothing to read in it; HW104 far larger than the file;
+HW112 two columns of one name.
 """
 
 import json
@@ -32,7 +33,7 @@ def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Li
         notes: Gets what was left out, and the labels that numbers stand for.
 
     Raises:
-        DataError: HW101, HW102, HW104, HW109, HW112.
+        DataError: HW101 to HW104, HW109, HW112.
     """
     if sheet is not None:
         raise DataError("HW101", f"a Parquet file, which has no {sheet!r} in it", path=file)
@@ -79,7 +80,7 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[
     """The names of the columns that are read, and what the labels of some stand for.
 
     Raises:
-        DataError: HW112.
+        DataError: HW103, HW112.
     """
     schema = opened.schema_arrow
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
@@ -88,6 +89,8 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[
     if left:
         notes.append(f"columns left out, as they hold bytes: {some([*map(repr, left)])}")
     kept = [name for name in schema.names if name not in (*left, _INDEX)]
+    if not kept:
+        raise DataError("HW103", "no column of texts or numbers", expected="a table", path=file)
     named = {}
     for name, feature in _features(schema.metadata).items():
         if name in kept and (names := _names_of(feature)):
@@ -132,7 +135,9 @@ def _named(value: Any, names: Sequence[str] | None) -> Any:
 
 def _plain(column: Any, file: str) -> Any:
     """A column whose values Python has: moments to the microsecond."""
-    if not str(column.type).startswith("timestamp[ns"):
+    name, _, unit = str(column.type).partition("[")
+    if not unit.startswith("ns"):
         return column
-    arrow = library("pyarrow", "a Parquet file", file)
-    return column.cast(arrow.timestamp("us", column.type.tz), safe=False)
+    zone = [column.type.tz] if name == "timestamp" else []
+    kind = getattr(library("pyarrow", "a Parquet file", file), name)  # or of duration, time64
+    return column.cast(kind("us", *zone), safe=False)

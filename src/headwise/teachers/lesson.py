@@ -34,15 +34,7 @@ from headwise.teachers.model import ModelTeacher
 from headwise.teachers.teacher import Teacher, Update
 from headwise.train.fit import train_and_dev
 
-_FILES = (
-    ".csv",
-    ".tsv",
-    ".jsonl",
-    ".json",
-    ".txt",
-    ".xlsx",
-    ".parquet",
-)  # which no encoder's name ends with
+_FILES = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx", ".parquet")  # no encoder's name ends so
 _TIMED = 256  # texts
 _NEAR = "nearly dev or test texts"
 

@@ -32,7 +32,7 @@ def test_rows_above_the_names(rows, found):
     ("options", "found"),
     [
         (ReadOptions(header=False), 0),
-        (ReadOptions(header=True), 1),
+        (ReadOptions(header=True), 0),
         (ReadOptions(text_column="b"), 1),
         (ReadOptions(text_column="a"), 0),
     ],
