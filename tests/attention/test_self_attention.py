@@ -149,6 +149,16 @@ def test_projections_that_were_replaced_or_hooked_are_called(priors):
     torch.testing.assert_close(layer(x).values, plain)
     assert called
     handle.remove()
+    for watch in (layer.query.register_full_backward_hook, layer.query.register_full_backward_pre_hook):
+        called.clear()
+        handle = watch(lambda *_: called.append(True))
+        layer(x.map(lambda rows: rows.clone().requires_grad_())).values.sum().backward()
+        assert called
+        handle.remove()
+    own = layer.query.forward
+    layer.query.forward = lambda rows: 0 * own(rows)  # as accelerate and others do
+    assert not torch.allclose(layer(x).values, plain)
+    del layer.query.forward
     doubled = Scaled(8, 8, bias=False)
     doubled.load_state_dict(layer.query.state_dict())
     with torch.no_grad():

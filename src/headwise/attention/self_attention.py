@@ -63,8 +63,17 @@ class SelfAttention(RaggedModule):
         heads, sizes = self._looking, (len(self.priors), self.head_size)
         if len(heads) == len(self.priors):
             return projection(values).unflatten(-1, sizes)
-        if type(projection) is not nn.Linear or projection._forward_hooks or projection._forward_pre_hooks:
+        if not _plain(projection):
             return projection(values).unflatten(-1, sizes)[:, heads]  # what it does is its own
         weight, bias = projection.weight.unflatten(0, sizes)[heads].flatten(0, 1), projection.bias
         bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
         return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))
+
+
+def _plain(projection: nn.Module) -> bool:
+    """Whether a projection is a linear layer and nothing else: not replaced, and with nobody watching."""
+    hooks = (
+        *(projection._forward_hooks, projection._forward_pre_hooks),
+        *(projection._backward_hooks, projection._backward_pre_hooks),
+    )
+    return type(projection) is nn.Linear and "forward" not in vars(projection) and not any(hooks)
