@@ -143,9 +143,10 @@ class Layout:
 
     def put_first(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
-        found = values.new_empty((self.prepended.total, *values.shape[1:]))
-        found.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
         rows = row.to(values.dtype).expand(self.texts, *row.shape)
+        either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap one of them may be for many
+        found = either.new_empty((self.prepended.total, *values.shape[1:]))
+        found.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
         return found.index_copy_(0, self.prepended.offsets[:-1], rows)
 
     def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:

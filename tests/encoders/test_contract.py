@@ -214,6 +214,29 @@ def test_gradcheck(encoder_row, encoder_of, words):
     assert torch.autograd.gradcheck(run, inputs, fast_mode=True)
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_the_transforms_of_torch_func(encoder_row, encoder_of, words):
+    encoder, batch = encoder_of(encoder_row), words((3, 0, 5), WIDTH)
+    weights = {name: own.detach() for name, own in encoder.named_parameters()}
+
+    def states(weights):
+        encoded = torch.func.functional_call(encoder, weights, (batch,))
+        summary = [] if encoded.summary is None else [encoded.summary]
+        return torch.cat([encoded.tokens.values, *summary])
+
+    gradients = torch.func.grad(lambda weights: states(weights).sin().sum())(weights)
+    states(dict(encoder.named_parameters())).sin().sum().backward()
+    for name, own in encoder.named_parameters():
+        if own.grad is not None:
+            torch.testing.assert_close(gradients[name], own.grad)
+    if not encoder_row.startswith("bilstm"):  # PyTorch's LSTM knows no vmap
+        several = {name: torch.stack([own, own / 2]) for name, own in weights.items()}
+        together = torch.vmap(states)(several)
+        for place in range(2):
+            alone = states({name: own[place] for name, own in several.items()})
+            torch.testing.assert_close(together[place], alone)
+
+
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_the_default_readout_works(name, encoder_of, words):
     readout = ModelConfig.from_json({"encoder": {"name": name}}).readout

@@ -93,5 +93,5 @@ def test_large_batches_keep_less_and_give_the_same_bits(words, monkeypatch):
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
     assert 4 * kept[1] < kept[0]
     with torch.no_grad():  # nothing is kept, so nothing need be computed again
-        monkeypatch.setattr(s_lstm, "checkpoint", None)
+        monkeypatch.setattr(s_lstm, "recomputed", None)
         encoder_of(layers=4)(batch)

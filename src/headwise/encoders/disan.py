@@ -19,8 +19,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
-from torch.utils.checkpoint import checkpoint
 
+from headwise.attention.recomputed import recomputed
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import ConfigError
@@ -127,7 +127,7 @@ def token2token(rows: Ragged, bound: float, *, earlier: bool) -> Ragged:
     for part in _cut(texts, sizes, rows.values.shape[-1]):
         some = rows[part]
         if torch.is_grad_enabled():  # the weights of all texts would fill the memory: compute them again
-            seen = checkpoint(_attend, some.values, some, bound, earlier, use_reentrant=False)
+            seen = recomputed(_attend, some.values, some, bound, earlier)
         else:
             seen = _attend(some.values, some, bound, earlier)
         outputs.append(seen)

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
+from headwise.attention.recomputed import recomputed
 from headwise.config import check_range
 from headwise.encoders.base import Encoded
 from headwise.ragged import Layout, Ragged, RaggedModule
@@ -74,7 +74,7 @@ class SLSTM(RaggedModule):
         g = c_g = x.mean()
         step = self._step
         if torch.is_grad_enabled() and self._kept(x) > KEPT_WHOLE:
-            step = partial(checkpoint, step, use_reentrant=False, preserve_rng_state=False)
+            step = partial(recomputed, step)
         for _ in range(self.config.layers):
             h, c, g, c_g = step(h, c, g, c_g, x.values, of_word, layout)
         return Encoded(x.with_values(self.dropout(h)), self.dropout(g), summary_is_node=False)

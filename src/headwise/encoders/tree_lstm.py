@@ -196,6 +196,11 @@ def _tensor(numbers: Array, layout: Layout) -> Tensor:
     return torch.from_numpy(numbers.astype(np.int64)).to(layout.device)
 
 
+def _text_of(layout: Layout) -> Array:
+    """`Layout.text_of`, which under `torch.func` is no plain tensor."""
+    return np.repeat(np.arange(layout.texts), np.array(layout.sizes, np.int64))
+
+
 def _parents(layout: Layout, fallback: str) -> Array:
     """The row of the word that each word depends on, `[total]`; -1 for roots.
 
@@ -251,7 +256,7 @@ def _dependencies(layout: Layout, parents: Array) -> _Plan:
         order.append(words)
         below = words
     roots = np.flatnonzero(parents < 0)
-    return _Plan.of(layout, levels, np.concatenate(order), roots, layout.text_of.cpu().numpy()[roots])
+    return _Plan.of(layout, levels, np.concatenate(order), roots, _text_of(layout)[roots])
 
 
 def _brackets(layout: Layout, parents: Array) -> _Plan:
@@ -260,7 +265,7 @@ def _brackets(layout: Layout, parents: Array) -> _Plan:
     Raises:
         HeadwiseError: HW311.
     """
-    total, text_of = layout.total, layout.text_of.cpu().numpy()
+    total, text_of = layout.total, _text_of(layout)
     ends = np.cumsum(layout.sizes, dtype=np.int64)[text_of]
     starts = ends - np.array(layout.sizes, np.int64)[text_of]
     words = np.arange(total)

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, linear
-from torch.utils.checkpoint import checkpoint
 
+from headwise.attention.recomputed import recomputed
 from headwise.config import check_choice, check_range
 from headwise.data.symbols import Unit
 
@@ -113,4 +113,4 @@ def symbol_losses(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor)
     if len(states) <= rows:
         return losses(states, targets)
     parts = zip(states.split(rows), targets.split(rows), strict=True)
-    return torch.cat([checkpoint(losses, *part, use_reentrant=False) for part in parts])
+    return torch.cat([recomputed(losses, *part) for part in parts])
