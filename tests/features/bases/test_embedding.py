@@ -115,6 +115,7 @@ def test_files_that_describe_no_base_are_refused(base, files):
 def test_a_model_with_a_base_of_another_precision(dtype):
     texts = [f"{word} film {number}" for number in range(20) for word in ("good", "bad")]
     model = TextClassifier(epochs=1).fit(texts, ["yes", "no"] * 20).model_
+    texts += [""]
     plain = model.predict_proba(texts)
     own = copy.deepcopy(model).to(dtype)
     np.testing.assert_allclose(own.predict_proba(texts), plain, atol=1e-2)

@@ -106,12 +106,12 @@ class BaseEmbedding(nn.Module):
         if numbers is not None:  # what is the same word is computed once
             vectors = self.corrected(vectors, numbers)
             sums = _weighted_sums(vectors, places, ids.offsets, weights[places])
-            return ids.with_values(self.read(vectors).index_select(0, places)), normalize(sums, dim=-1)
+            return ids.with_values(self.read(vectors).index_select(0, places)), _at_length_1(sums)
         vectors, weights = self.corrected(vectors.index_select(0, places), ids.values), weights[places]
         if self.training and self.config.word_dropout > 0:
             kept = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * kept
-        means = normalize(ids.with_values(vectors * weights[:, None]).sum(), dim=-1)
+        means = _at_length_1(ids.with_values(vectors * weights[:, None]).sum())
         return ids.with_values(self.read(vectors)), means
 
     def read(self, vectors: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ class BaseEmbedding(nn.Module):
                 layout = Layout([len(text) for text in pieces[start : start + batch]], self.values.device)
                 vectors, weights, places = self._words(pieces[start : start + batch], layout)
                 sums = _weighted_sums(vectors, places, layout.offsets, weights[places])
-                out[start : start + batch] = normalize(sums, dim=-1).cpu().numpy()
+                out[start : start + batch] = _at_length_1(sums).cpu().numpy()
         return out
 
 
@@ -190,6 +190,12 @@ def _weighted_sums(table: Tensor, places: Tensor, ends: Tensor, weights: Tensor)
     return embedding_bag(
         places, table, ends, mode="sum", per_sample_weights=weights, include_last_offset=True
     )
+
+
+def _at_length_1(vectors: Tensor) -> Tensor:
+    """Vectors `[texts, size]` divided by their lengths; 0 stays 0."""
+    # What `normalize` divides by at least is 0 in float16.
+    return normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
 
 
 def _numbers_of(numbers: Tensor, places: Tensor, kinds: int) -> Tensor | None:
