@@ -174,6 +174,15 @@ def test_16_bit_emissions_are_computed_with_in_32():
     torch.testing.assert_close(crf.transitions.grad, gradient, rtol=0, atol=0)
 
 
+def test_emissions_of_fewer_bits_than_the_scores():
+    crf, emissions, y = random_case(3)
+    rough = emissions.map(torch.Tensor.float)
+    exact = rough.map(torch.Tensor.double)
+    assert torch.equal(crf.log_likelihood(rough, y), crf.log_likelihood(exact, y))
+    assert torch.equal(crf.marginals(rough).values, crf.marginals(exact).values)
+    assert torch.equal(crf.viterbi(rough)[0], crf.viterbi(exact)[0])
+
+
 def test_32_bits_are_enough_for_a_long_text():
     crf, emissions, y = random_case(5, [1000], scale=3.0)
     single, narrow = CRF(5), emissions.with_values(emissions.values.float())

@@ -28,7 +28,8 @@ _FORBIDDEN = -1e30
 class CRF(nn.Module):
     """Transition, start and end scores, and what follows from them and the emissions of an encoder.
 
-    Emissions are scores of the tags for each word, `[total, tags]`; those in 16 bits are taken to 32.
+    Emissions are scores of the tags for each word, `[total, tags]`; those in 16 bits are taken to 32, and
+    those in fewer than the CRF's own scores to as many.
 
     Args:
         tags: Number of tags.
@@ -75,7 +76,7 @@ class CRF(nn.Module):
             emissions: `[total, tags]`.
             tags: Tag numbers, `[total]`, int64.
         """
-        steps, x = _ordered(emissions)
+        steps, x = self._ordered(emissions)
         transitions, start, end = self._scores(float("-inf"))
         y = tags.index_select(0, steps.rows)
         count = len(steps.texts)
@@ -88,7 +89,7 @@ class CRF(nn.Module):
 
     def log_partition(self, emissions: Ragged) -> Tensor:
         """Logarithm of the sum over all tag sequences of each text, `[texts]`; 0 where it has no words."""
-        steps, x = _ordered(emissions)
+        steps, x = self._ordered(emissions)
         return self._log_partition(x, steps, len(emissions), x.new_zeros(len(x)))
 
     def _log_partition(self, x: Tensor, steps: Steps, texts: int, shift: Tensor) -> Tensor:
@@ -100,7 +101,7 @@ class CRF(nn.Module):
     @torch.no_grad()
     def marginals(self, emissions: Ragged) -> Ragged:
         """Probability of every tag for each word, given the whole text, `[total, tags]`."""
-        steps, x = _ordered(emissions)
+        steps, x = self._ordered(emissions)
         transitions, start, end = self._scores(_FORBIDDEN)
         ways, _ = _sums(x, transitions, start, steps)
         single, _ = _expected(ways, transitions, end, x.new_ones(len(steps.texts)), steps)
@@ -114,10 +115,15 @@ class CRF(nn.Module):
             Tag numbers `[total]`, int64, and the score of each text's tags `[texts]`, 0 where there are no
             words. Of several that are best it is any.
         """
-        steps, x = _ordered(emissions)
+        steps, x = self._ordered(emissions)
         best, scores = _best(x, *self._scores(_FORBIDDEN), steps)
         scores = scores.new_zeros(len(emissions)).index_copy(0, steps.texts, scores)
         return best.index_select(0, steps.places), scores
+
+    def _ordered(self, emissions: Ragged) -> tuple[Steps, Tensor]:
+        steps = steps_of(emissions.layout)
+        x = wide(emissions.values).index_select(0, steps.rows)
+        return steps, x.to(torch.promote_types(x.dtype, self.transitions.dtype))
 
     def _scores(self, forbidden: float) -> tuple[Tensor, Tensor, Tensor]:
         """Transition, start and end scores, with those that the constraints forbid replaced."""
@@ -132,11 +138,6 @@ class CRF(nn.Module):
 def wide(x: Tensor) -> Tensor:
     """Numbers of 16 bits in 32; others as they are."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-
-
-def _ordered(emissions: Ragged) -> tuple[Steps, Tensor]:
-    steps = steps_of(emissions.layout)
-    return steps, wide(emissions.values).index_select(0, steps.rows)
 
 
 class _LogPartition(torch.autograd.Function):
