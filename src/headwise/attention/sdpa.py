@@ -130,6 +130,8 @@ class Group:
     def _mask(self, prior: Prior, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
         pairs = self.pairs
         visible, score = prior.visible(pairs), prior.score(pairs)
+        if visible.dim() < 3:  # it may leave out what it broadcasts over
+            visible = visible.expand(torch.broadcast_shapes(visible.shape, pairs.key.shape))
         if self.flat is not None:
             visible = visible & (pairs.key < pairs.length)
         empty = None

@@ -9,6 +9,7 @@ from headwise.attention.choose import attention, check_priors
 from headwise.attention.heads import projections
 from headwise.errors import ConfigError
 from headwise.priors import Prior
+from headwise.priors.checked import check_meaning
 from headwise.priors.learned import modules, tune
 from headwise.ragged import Ragged, RaggedModule
 
@@ -41,6 +42,8 @@ class SelfAttention(RaggedModule):
         check_priors(priors)
         if not priors:
             raise ConfigError("self-attention needs at least one head")
+        for prior in priors:
+            check_meaning(prior)
         self.priors = tuple(priors)
         self.head_size = head_size
         self.impl = impl

@@ -1,7 +1,8 @@
-"""check_band: whether the band of a prior says the same as its `visible` and `score`.
+"""Priors of users, where they are first used; those of headwise have its tests.
 
-Fast kernels compute from the band alone, so a band that says something else would be another prior in
-silence. Those of headwise are compared in its tests, those of users where they are first used.
+check_meaning: whether `visible` and `score` are what attention expects, and say of a text what they say of
+it beside others. check_band: whether the band of a prior says the same as these. Fast kernels compute from
+the band alone, so one that says something else would be another prior in silence.
 """
 
 import torch
@@ -15,6 +16,102 @@ _LONGEST = 512  # of the texts at hand that are looked at too
 _TOLERANCE = 1e-4
 
 _checked: set[Prior] = set()
+_asked: set[Prior] = set()
+_BATCH = (1, 2, 3, 7)  # the texts that are asked about alone and side by side
+_UNSEEN = -1e300  # which no score is, so that one that is not finite can be told
+
+
+def check_meaning(prior: Prior) -> None:
+    """Ask a prior that is not headwise's own about short texts, once.
+
+    Raises:
+        ConfigError: It cannot be asked; its `visible` is not boolean, or its `score` no finite number where
+            that holds; they are not of the shape of the pairs; what they say of a text depends on the texts
+            beside it; or `sees_self` or `only_self` is not so.
+    """
+    if prior in _asked or _ours(prior):
+        return
+    with torch.device("cpu"), torch.no_grad():  # also while a model is built without memory
+        beside = _said(prior, _side_by_side(prior), (len(_BATCH), max(_BATCH), max(_BATCH)))
+        for place, size in enumerate(_BATCH):
+            tree = None if prior.tree_use == "none" else _chain(torch.arange(size))
+            alone = _said(prior, Pairs.of_length(size, tree=tree), (size, size))
+            _compare_said(prior, alone, beside[place, :size, :size], size)
+    _asked.add(prior)
+
+
+def _chain(place: Tensor) -> Tensor:
+    """The distances in a tree in which each word depends on the one before."""
+    return (place[:, None] - place).abs()
+
+
+def _side_by_side(prior: Prior) -> Pairs:
+    """All pairs of texts that are padded to the longest."""
+    place = torch.arange(max(_BATCH))
+    tree = None if prior.tree_use == "none" else _chain(place).expand(len(_BATCH), -1, -1)
+    return Pairs(place[None, :, None], place[None, None], torch.tensor(_BATCH)[:, None, None], tree)
+
+
+def _said(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
+    """What a prior says of pairs, as `Prior.bias` does, but for `_UNSEEN` where it leaves them out.
+
+    Raises:
+        ConfigError: See `check_meaning`.
+    """
+    try:
+        visible, score = prior.visible(pairs), prior.score(pairs)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        if prior.tree_use == "none" and "NoneType" in why:
+            why += '; a prior that looks at pairs.tree has to say tree_use = "error"'
+        raise _wrong(prior, f"cannot be asked about pairs of the shape {list(shape)} ({why})") from error
+    if not isinstance(visible, Tensor) or visible.dtype != torch.bool:
+        raise _wrong(prior, f"has a visible that gives {_kind(visible)}; expected a boolean tensor")
+    if score is not None and not isinstance(score, Tensor):
+        raise _wrong(prior, f"has a score that gives {_kind(score)}; expected a tensor, or None")
+    for name, own in (("visible", visible), ("score", score)):
+        if own is not None and not _broadcasts(own, shape):
+            told = f"gives the shape {list(own.shape)} for pairs of the shape {list(shape)}"
+            raise _wrong(prior, f"has a {name} that {told}; make it of pairs.query, pairs.key and length")
+    found = torch.zeros((), dtype=torch.float64) if score is None else score.double()
+    return torch.where(visible, found, _UNSEEN).expand(shape)
+
+
+def _compare_said(prior: Prior, alone: Tensor, beside: Tensor, size: int) -> None:
+    """Compare what a prior says of a text of `size` words with the same beside others, and with itself."""
+    seen, where = alone != _UNSEEN, f"in a text of {size} words"
+    if not alone.isfinite().all():
+        query, key = (~alone.isfinite()).nonzero()[0].tolist()
+        raise _wrong(
+            prior,
+            f"has the score {float(alone[query, key])} for the word {key} that word {query} sees {where}; "
+            "scores are finite, and what is not to be seen is left out by visible",
+        )
+    if not torch.allclose(alone, beside, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+        raise _wrong(
+            prior,
+            f"says something else {where} where longer texts stand beside it; take pairs.length, which is "
+            "that of each text, in place of a size or a largest position",
+        )
+    if prior.sees_self and not seen.diagonal().all():
+        raise _wrong(prior, f"says that every word sees itself (sees_self), and {where} one does not")
+    if prior.only_self and not seen.equal(torch.eye(size, dtype=torch.bool)):
+        raise _wrong(prior, f"says that every word sees itself alone (only_self), and {where} it is not so")
+
+
+def _broadcasts(own: Tensor, shape: tuple[int, ...]) -> bool:
+    try:
+        return torch.broadcast_shapes(own.shape, shape) == shape
+    except RuntimeError:
+        return False
+
+
+def _kind(found: object) -> str:
+    return f"one of {found.dtype}" if isinstance(found, Tensor) else repr(found)
+
+
+def _wrong(prior: Prior, what: str) -> ConfigError:
+    return ConfigError(f"the prior {str(prior)!r} {what}")
 
 
 def check_band(prior: Prior, lengths: Tensor) -> None:
