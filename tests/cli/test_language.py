@@ -197,8 +197,9 @@ def test_any_bytes_are_gone_on_with_and_only_text_by_others(folder, tmp_path, ca
     (tmp_path / "any.dat").write_bytes(bytes(range(256)) * 40)
     flags = ("--task", "language-model", "--language.unit", "bytes", *SMALL)
     assert run(capsys, "train", tmp_path / "any.dat", "-o", tmp_path / "m", *flags)[0] == 0
-    code, _, err = run(capsys, "sample", tmp_path / "m", "--prompt", "\udcff", "--length", "3")
+    code, out, err = run(capsys, "sample", tmp_path / "m", "--prompt", "\udcff", "--length", "3")
     assert code == 0, err
+    assert out.startswith("\ufffd")
     code, _, err = run(capsys, "sample", folder / "plain", "--prompt", "\udcff", "--length", "3")
     assert code == 2
     assert "HW280" in err

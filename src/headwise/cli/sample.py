@@ -64,7 +64,8 @@ def sample(
             f"the prompt has {len(before):,} {loaded.symbols.unit}; the model looks back to the last "
             f"{loaded.context:,}"
         )
-    sys.stdout.write(prompt)
+    # Bytes that are no characters are shown as those that the model writes.
+    sys.stdout.write(prompt.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     for piece in text_of(loaded.symbols, go_on(loaded, before, config), after=prompt):
         sys.stdout.write(piece)
         sys.stdout.flush()
