@@ -2,7 +2,7 @@
 
     python benchmarks/reproduce.py --list                     # all rows, and the state of each
     python benchmarks/reproduce.py ms-trans/table2            # run it, or go on with it
-    python benchmarks/reproduce.py ms-trans/table3 --only MS-Trans Transformer --seeds 1
+    python benchmarks/reproduce.py ms-trans/table3 --only ms-transformer transformer --seeds 1
     python benchmarks/reproduce.py ms-trans/table3 --table    # print what has been measured; writes nothing
 
 A row is measured here, has settings only (nobody has run it yet), needs data that you must bring (the row
@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 
 from accuracy import Accuracy
@@ -23,7 +24,7 @@ from accuracy_tables import paired, print_header, print_row, spread
 from pairs import Pairs
 from reproduce_row import Row, Table
 from reproduce_rows import TABLES
-from runs import HERE, Bench, Found, Result, stoppable
+from runs import DATA, HERE, Bench, Found, Result, stoppable
 from tagging import Tagging
 
 BENCHES: dict[str, Bench] = {"accuracy": Accuracy(), "pairs": Pairs(), "tagging": Tagging()}
@@ -136,6 +137,17 @@ def main(arguments: list[str] | None = None) -> int:
             f"unknown table {given.table!r}; " + (f"did you mean {near[0]}?" if near else "see --list")
         )
     chosen = TABLES if given.table is None else {given.table: TABLES[given.table]}
+    if given.only and given.table is None:
+        parser.error("--only: name the table of the rows")
+    if given.seeds < 1:
+        parser.error(f"--seeds {given.seeds}; expected 1 or more")
+    if given.only:
+        table = chosen[given.table]
+        rows = {row.name: row for row in table.rows}
+        for name in given.only:
+            if name not in rows:
+                parser.error(f"unknown row {name!r}; {given.table} has {', '.join(rows)}")
+        chosen = {given.table: replace(table, rows=tuple(rows[name] for name in given.only))}
     if given.list or (given.table is None and not given.show):
         print_list(chosen)
         return 0
@@ -143,16 +155,15 @@ def main(arguments: list[str] | None = None) -> int:
         for table in chosen.values():
             print_table(table)
         return 0
-    table = TABLES[given.table]
-    rows = {row.name: row for row in table.rows}
-    for name in given.only or ():
-        if name not in rows:
-            parser.error(f"unknown row {name!r}; {given.table} has {', '.join(rows)}")
+    table = chosen[given.table]
+    if not DATA.is_dir() and any(row.bench for row in table.rows):
+        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+        return 2
     with stoppable() as stopped:
-        running = [run(rows[name], given.seeds) for name in given.only or rows]
+        running = [run(row, given.seeds) for row in table.rows]
         while running:  # seed by seed, so that an unfinished table is balanced
             running = [own for own in running if next(own, StopIteration) is not StopIteration]
-        print_table(table)
+        print_table(TABLES[given.table])
     return 130 if stopped else 0
 
 

@@ -26,6 +26,7 @@ def reproduce(monkeypatch, tmp_path):
             return {"test": int(right, 16).bit_count() / 2, "test_texts": 2, "right": right, "seconds": 1.0}
 
     monkeypatch.setattr("runs.CACHE", tmp_path / "cache")
+    monkeypatch.setattr(reproduce, "DATA", tmp_path)
     monkeypatch.setitem(reproduce.BENCHES, "accuracy", Quick(tmp_path / "accuracy.jsonl"))
     return reproduce
 
@@ -89,9 +90,29 @@ def test_a_table_runs_seed_by_seed_and_goes_on(reproduce, capsys):
     [
         (["ms-trans/tabel2"], "did you mean ms-trans/table2?"),
         (["ms-trans/table2", "--only", "x"], "unknown row 'x'"),
+        (["ms-trans/table2", "--only", "x", "--table"], "unknown row 'x'"),
+        (["--only", "x"], "name the table of the rows"),
+        (["ms-trans/table2", "--seeds", "0"], "expected 1 or more"),
     ],
 )
 def test_unknown_names(reproduce, words, said, capsys):
     with pytest.raises(SystemExit):
         reproduce.main(words)
     assert said in capsys.readouterr().err
+
+
+def test_rows_that_are_asked_for_are_those_shown(reproduce, capsys):
+    assert reproduce.main(["ms-trans/table2", "--only", "disan", "s-lstm", "--table"]) == 0
+    _, _, *rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert [row.split("|")[1].strip() for row in rows] == ["disan", "s-lstm"]
+
+
+def test_the_example_of_the_help_names_rows_that_there_are(reproduce):
+    found = re.search(r"reproduce.py (\S+) --only (.+) --seeds", reproduce.__doc__)
+    assert {*found[2].split()} <= {row.name for row in reproduce.TABLES[found[1]].rows}
+
+
+def test_without_the_data_that_is_said(reproduce, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reproduce, "DATA", tmp_path / "nowhere")
+    assert reproduce.main(["ms-trans/table2", "--only", "transformer", "--seeds", "1"]) == 2
+    assert "nowhere; set HEADWISE_DATA" in capsys.readouterr().err
