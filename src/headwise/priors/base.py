@@ -128,11 +128,11 @@ class Prior:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `headwise.priors.from_json` turns back into an equal prior."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        own = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"prior": self.name} | {
-            name: value.to_json() if isinstance(value, Prior) else value
-            for name, value in own.items()
-            if value is not None
+            field.name: value.to_json() if isinstance(value, Prior) else value
+            for field, value in own.items()
+            if value is not None or field.default is not None
         }
 
 

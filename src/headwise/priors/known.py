@@ -117,5 +117,5 @@ def from_json(data: Mapping[str, Any]) -> Prior:
         inner = [*given, *(field for field, kind in kinds.items() if kind is Prior)]
         fields |= {field: from_json(fields.get(field, {})) for field in inner}
         return PRIORS[name](**fields)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"prior {name!r} cannot be made from {fields}: {error}") from None

@@ -54,7 +54,8 @@ def spell(prior: Prior) -> str:
     """The shortest text that `parse_prior` turns back into an equal prior.
 
     Raises:
-        ConfigError: The prior is neither headwise's nor registered, or has a whole number above 10^9.
+        ConfigError: The prior is neither headwise's nor registered, or has a whole number above 10^9, or
+            None where that is not the default.
     """
     if PRIORS.get(getattr(prior, "name", "")) is not type(prior):
         raise ConfigError(
@@ -70,8 +71,11 @@ def spell(prior: Prior) -> str:
     for place, field in enumerate(fields(prior)):  # type: ignore[arg-type]  # all priors are dataclasses
         value = getattr(prior, field.name)
         if value != field.default:
-            bare = place == 0 or isinstance(prior, Window)
-            said = _spell_value(value, hints[field.name], part=isinstance(prior, Window))
+            if value is None:
+                raise ConfigError(f"{field.name} of {prior!r} is None, which has no spelling")
+            window = type(prior) is Window
+            bare = place == 0 or window
+            said = _spell_value(value, hints[field.name], part=window)
             arguments.append(("" if bare else f"{field.name}=") + said)
     return prior.name + (f"({', '.join(arguments)})" if arguments else "")
 
@@ -182,8 +186,8 @@ class PriorReader:
         values = self.arguments(name, {field: kinds[field] for field in known}, needed)
         try:
             return made(**values)
-        except ConfigError as error:
-            self.fail(error.args[0], start)
+        except (ConfigError, ValueError) as error:  # priors of users may raise the latter
+            self.fail(str(error.args[0]) if error.args else "a value that cannot be", start)
 
     def _parts(self) -> tuple[Prior, ...]:
         """The priors of a sum, in brackets."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -74,11 +74,6 @@ class Window(Prior):
     @property
     def only_self(self) -> bool:
         return self.width == 1
-
-    def to_json(self) -> dict[str, Any]:
-        if self.width is not None:
-            return {"prior": self.name, "width": self.width}
-        return {"prior": self.name, "fraction": self.fraction}
 
     def __str__(self) -> str:
         if self.width is not None:
