@@ -53,3 +53,20 @@ def test_scores_of_dev_are_not_of_texts_that_it_has_learnt_from(files, tmp_path,
     assert dev.get("texts", 0) == judged
     assert (SURENESS in dev) == (judged > 0)
     assert any(said in text for text in told) if said else not told
+
+
+@pytest.mark.parametrize(("file", "judged"), [("text", False), ("other", True)])
+def test_heads_of_a_language_model(tmp_path, file, judged):
+    (tmp_path / "text").write_text("the cat sat on the mat.\n" * 60)
+    (tmp_path / "other").write_text("the mat sat on the cat.\n" * 9)
+    sizes = {"width": 8, "heads": 2, "head_size": 4, "layers": 1}
+    settings = {
+        "model": {"task": "language-model"},
+        "encoder": sizes,
+        "language": {"context": 16, "windows": 4},
+        "train": {"epochs": 1},
+    }
+    train_files(tmp_path / "text", tmp_path / "model", settings=settings, baseline=False)
+    found = prune_file(tmp_path / "model", tmp_path / file, tmp_path / "o")
+    assert found.heads == 2
+    assert ("dev" in read_info(tmp_path / "o")["metrics"]) == judged

@@ -1,6 +1,6 @@
 """Score a model on a file with the true answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,14 +150,16 @@ def of_training(
 
 def learnt(
     task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
-) -> tuple[list[Remark], set[int]]:
+) -> tuple[list[Remark], Collection[int]]:
     """What there is to say of items that a model was made of, and which it has learnt from, by number: not
-    those that it was only chosen by."""
+    those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
     kind = task.kind_for(model.config)
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
     known = remembered(kind, info["data"].get("seen"), items)
-    seen = {number for number, own in enumerate(known) if own}
+    seen: Collection[int] = {number for number, own in enumerate(known) if own}
     remarks = _seen(info, sha256, many) or _known(len(seen), len(known), many)
+    if not kind.has_keys and _trained_on(info, sha256):
+        seen = range(len(items))
     chose = sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit")
     return remarks, set() if chose else seen
 
@@ -185,7 +187,7 @@ def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:
 
 def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:
     """A warning where a model is judged on what it was made of."""
-    if sha256 in (lookup(info, "data.train.sha256"), lookup(info, "data.file.sha256")):
+    if _trained_on(info, sha256):
         text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
         return [Remark(text, warning=True)]
     if sha256 == lookup(info, "data.dev.sha256"):
@@ -193,6 +195,10 @@ def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:
             Remark(f"the model was chosen by these {many}: the scores are a little too good", warning=True)
         ]
     return []
+
+
+def _trained_on(info: Mapping[str, Any], sha256: str) -> bool:
+    return sha256 in (lookup(info, "data.train.sha256"), lookup(info, "data.file.sha256"))
 
 
 def _known(seen: int, items: int, many: str) -> list[Remark]:

@@ -165,7 +165,9 @@ def prune_file(
     remove(model, gone)
     after, info = task.judge(model, items).to_json(), trial.info
     metrics = {"calibration": info["calibration"], "pruned": [asdict(own) for own in removed]}
-    if new := [item for number, item in enumerate(items) if number not in trial.learnt]:
+    # Items as they came where all are new: those of a stream are no list.
+    new = items if not trial.learnt else [own for n, own in enumerate(items) if n not in trial.learnt]
+    if len(new):
         judged = task.judge(model, new)
         metrics["dev"] = judged.to_json()
         if (known := task.sureness(model, new, judged)) is not None:

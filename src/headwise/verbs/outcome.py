@@ -100,7 +100,7 @@ def judged(
 
 def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
     """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
-    new = [item for number, item in enumerate(items) if number not in seen] if seen else []
-    if not new:
+    if not 0 < len(seen) < len(items):
         return None
+    new = [item for number, item in enumerate(items) if number not in seen]
     return Rival(f"it on {len(new):,} unseen", task.judge(model, new).to_json())
