@@ -10,6 +10,11 @@ from headwise.data.symbols import END_OF_LINE, UNKNOWN, Symbols, choose_symbols
 from headwise.errors import ConfigError
 
 
+def test_a_vocabulary_of_the_symbol_for_all_others_alone_is_refused_as_that():
+    with pytest.raises(ConfigError, match=r"of 1 words .*expected 2 or more, one of which is for"):
+        choose_symbols("words", Counter("ab"), size=1)
+
+
 def test_the_most_frequent_come_first():
     symbols = choose_symbols("characters", Counter("banana c"))
     assert symbols.names == ("a", "n", " ", "b", "c", UNKNOWN)

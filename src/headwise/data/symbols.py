@@ -158,7 +158,11 @@ def choose_symbols(
     """
     unknown = unknown and unit != "bytes"
     if min_count < 1 or (size is not None and size < 1 + unknown):
-        raise ConfigError(f"vocabulary size {size}, min_count {min_count}; expected 1 or more")
+        least = "2 or more, one of which is for all others," if unknown else "1 or more"
+        raise ConfigError(
+            f"a vocabulary of {size} {unit} with min_count {min_count}; expected {least} and a min_count "
+            "of 1 or more"
+        )
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     kept = [name for name in ranked if counts[name] >= min_count or (unknown and name == UNKNOWN)]
     if unknown and UNKNOWN not in kept[:size]:
