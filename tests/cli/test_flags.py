@@ -190,7 +190,7 @@ def test_help_of_the_task_at_hand(run, task):
     flags, every = shown_flags(out), shown_flags(run("train", "--help-all")[1])
     assert flags < every
     assert {"--output", "--task", "--epochs", "--seed", "--label-column"} - flags <= {"--label-column"}
-    assert 20 <= len(flags) <= 40
+    assert 20 <= len(flags) <= 42
     assert re.search(r"--help-all lists 1\d\d more", " ".join(out.split()))
     own = {
         "tag": "--tagger.crf",

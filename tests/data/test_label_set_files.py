@@ -219,3 +219,37 @@ def test_fingerprints_see_the_sets_but_not_their_order(write):
     assert one == two
     assert one.sha256 != three.sha256
     assert (one.texts, one.labels, three.labels) == (3, {"a": 2, "b": 2}, {"a": 2, "b": 1})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text,labels,weight\na fine film,good|long,2\na film,,0.5\nanother film,good|long,1\n",
+        "text,good,long,weight\na fine film,1,1,2\na film,0,0,0.5\nanother film,1,1,1\n",
+        "text,good,long,weight\na fine film,1,1,2\na film,0,0,0.5\nanother film,1,0,2\n",
+    ],
+)
+def test_how_much_texts_count(write, text):
+    data = read_examples(write("f.csv", text), LabelSetOptions())
+    assert [item.weight for item in data.items[:2]] == [2, 0.5]
+    assert [set(item.labels) for item in data.items[:2]] == [{"good", "long"}, set()]
+    assert "how much texts count from the column 'weight' (--weight-column)" in data.notes
+    plain = read_examples(
+        write("f.csv", text), LabelSetOptions(weight_column="none"), on_error=lambda _: None
+    )
+    assert {item.weight for item in plain.items} == {1}
+
+
+def test_a_label_may_be_called_weight(write):
+    path = write("f.csv", "text,sleep,weight\nI gained much,0,1\nI lie awake,1,0\nboth of them,1,1\n")
+    data = read_examples(path, LabelSetOptions())
+    assert data.labels == {"sleep": 2, "weight": 2}
+    assert {item.weight for item in data.items} == {1}
+    asked = read_examples(path, LabelSetOptions(label_columns="sleep", weight_column="weight"))
+    assert ([item.weight for item in asked.items], asked.labels) == ([1, 0, 1], {"sleep": 2})
+    ticked = write("h.csv", "text,sleep,weight\nI gained much,,x\nI lie awake,x,\nboth of them,x,x\n")
+    assert read_examples(ticked, LabelSetOptions()).labels == {"sleep": 2, "weight": 2}
+    known = read_examples(
+        write("g.csv", "text,weight,sleep\nI lie,0,1\nx,1,1\n"), LabelSetOptions(), known=["weight"]
+    )
+    assert known.labels == {"weight": 1}

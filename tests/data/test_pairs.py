@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from headwise.data.kinds import KINDS
+from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS, infer_task
 from headwise.data.pair import Pair, PairOptions
 from headwise.data.pair_columns import PairColumns
 from headwise.data.pairs import read_aligned_pairs, read_pair_rows, read_pairs
@@ -207,3 +208,34 @@ def test_scores_are_the_column_of_numbers(write):
     path = write("a.csv", "\n".join([names, *rows]))
     assert KINDS["pair"].read(path).columns.label == "entailment_judgment"
     assert KINDS["pair-score"].read(path).columns.label == "relatedness_score"
+
+
+def test_how_much_pairs_count(write):
+    rows = "".join(f"first {n},second {n},{'ab'[n % 2]},{n % 2 + 1}\n" for n in range(8))
+    path = write("p.csv", f"premise,hypothesis,label,weight\n{rows}")
+    data = read_pairs(path)
+    assert [item.weight for item in data.items[:2]] == [1, 2]
+    assert "how much pairs count from the column 'weight' (--weight-column)" in data.notes
+    assert {item.weight for item in read_pairs(path, PairOptions(weight_column="none")).items} == {1}
+    renamed = write("q.csv", f"premise,hypothesis,kind,times\n{rows}")
+    data = read_pairs(renamed, PairOptions(weight_column="times"))
+    assert (data.columns.label, data.items[1].weight) == ("kind", 2)
+    kind = KINDS["pair"]
+    prints = [
+        kind.fingerprint(read_pairs(path, PairOptions(weight_column=own)).items) for own in (None, "none")
+    ]
+    assert prints[0].sha256 != prints[1].sha256
+    with pytest.raises(ConfigError, match="--label-column and --weight-column name the same column"):
+        read_pairs(path, PairOptions(label_column="weight", weight_column="weight"))
+    odd = write("p.csv", "premise,hypothesis,label,weight\na b,c d,x,1\na,b,y,-1\n")
+    with pytest.raises(DataError, match=r"p\.csv:3: the weight is '-1'") as caught:
+        read_pairs(odd, PairOptions(weight_column="weight"))
+    assert caught.value.code == "HW126"
+    assert any("the column 'weight' is passed over" in note for note in read_pairs(odd).notes)
+
+
+def test_weights_are_no_labels(write):
+    rows = "".join(f"first text {n},second text {n},{'ab'[n % 2]},{n % 2 + 1}\n" for n in range(8))
+    path = write("p.csv", f"premise,hypothesis,kind,weight\n{rows}")
+    assert (read_pairs(path).columns.label, read_pair_rows(path).columns.label) == ("kind", "kind")
+    assert infer_task(path, {})[0] == "pair"

@@ -85,3 +85,24 @@ def test_calibration_error():
     assert binary_calibration_error(np.full((4, 1), 0.5), np.array([[1], [0], [1], [0]], bool)) == 0
     assert binary_calibration_error(np.full((2, 1), 0.9), np.zeros((2, 1), bool)) == pytest.approx(0.9)
     assert binary_calibration_error(np.zeros((0, 3)), np.zeros((0, 3), bool)) == 0
+
+
+def test_a_weight_is_as_many_texts():
+    random = np.random.default_rng(0)
+    logits, targets = random.normal(size=(2, 400, 3)) * 2
+    targets = targets + logits > 0
+    logits[:200] *= 3  # the half that is too sure counts more
+    weights = np.where(np.arange(400) < 200, 3, 1)
+    again = np.repeat(np.arange(400), weights)
+    for found in (
+        mean_binary_loss,
+        fit_binary_temperature,
+        lambda *own: binary_calibration_error(expit(own[0]), *own[1:]),
+    ):
+        weighed, wanted = found(logits, targets, weights), found(logits[again], targets[again])
+        assert weighed == pytest.approx(wanted, rel=0.02)
+        assert abs(found(logits, targets) - wanted) > 0.02
+    noise = random.normal(size=logits.shape)
+    weighed = fit_binary_mixture(logits, noise, targets, weights)
+    wanted = fit_binary_mixture(logits[again], noise[again], targets[again])
+    np.testing.assert_allclose(weighed[0], wanted[0], rtol=0.02)

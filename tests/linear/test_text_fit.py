@@ -173,14 +173,15 @@ def test_all_folds_have_texts_where_few_are_different():
     assert fit_linear(["a"] * 4, np.array([0, 1, 0, 1]), 2).oof_scores.shape == (4, 2)
 
 
-def test_texts_that_count_nothing_do_not_calibrate():
+@pytest.mark.parametrize("sets", [False, True])
+def test_texts_that_count_nothing_do_not_calibrate(sets):
     texts, targets = corpus(2, noise=0.1)
     wrong = np.random.default_rng(1).integers(0, 2, len(texts))
     weights = np.repeat([1.0, 0.0], len(texts))
-    alone = fit_linear(texts, targets, 2, settings=FIXED)
-    beside = fit_linear(
-        [*texts, *texts], np.append(targets, wrong), 2, settings=FIXED, sample_weight=weights
-    )
+    shown = np.append(targets, wrong)
+    every = np.eye(2, dtype=np.bool_)[shown] if sets else shown
+    alone = fit_linear(texts, every[: len(texts)], 2, settings=FIXED)
+    beside = fit_linear([*texts, *texts], every, 2, settings=FIXED, sample_weight=weights)
     size = [np.abs(own.model.scores(texts)).mean() for own in (alone, beside)]
     assert size[1] == pytest.approx(size[0], rel=0.2)
 

@@ -99,3 +99,10 @@ def test_cross_fitted_is_not_too_good():
     assert fitted < crossed
     assert abs(crossed - new) < abs(fitted - new)
     assert cross_fitted_error(np.zeros((0, 3)), np.zeros(0, dtype=int)) == 0.0
+
+
+def test_a_fold_beside_which_nothing_counts_is_left_as_it_is():
+    logits, targets = np.array([[2.0, 0.0]] * 7), np.zeros(7, dtype=np.int64)
+    weights = np.eye(7)[0]
+    right = 1 / (1 + np.exp(-2.0))
+    assert cross_fitted_error(logits, targets, weights=weights) == pytest.approx(1 - right)

@@ -14,7 +14,14 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
-from headwise.scores.label_set_metrics import compare_sets, dev_scores, label_set_scores, ranking_precision
+from headwise.scores.label_set_metrics import (
+    compare_sets,
+    dev_scores,
+    label_set_scores,
+    ranking_precision,
+    ranking_rates,
+    set_rates,
+)
 
 
 def draw(texts: int, labels: int, seed: int, ties: bool = False):
@@ -99,3 +106,20 @@ def test_better_sets_are_told_apart():
     assert 0 < gap.interval[0] < gap.score < gap.interval[1]
     assert gap.p_value < 0.001
     assert compare_sets(targets, targets, targets).score == 0.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 20), st.integers(2, 5), st.integers(0, 99), st.booleans())
+def test_a_weight_is_as_many_texts(texts, labels, seed, ties):
+    scores, targets, thresholds = draw(texts, labels, seed, ties)
+    weights = np.random.default_rng(seed).integers(0, 4, texts)
+    weights[0] += 1
+    again = np.repeat(np.arange(texts), weights)
+    rates = set_rates(scores, thresholds, targets, weights)
+    assert rates == pytest.approx(set_rates(scores[again], thresholds, targets[again]))
+    ranks = ranking_rates(scores, targets, weights)
+    assert ranks == pytest.approx(ranking_rates(scores[again], targets[again]))
+    assert dev_scores(scores, targets, weights) == pytest.approx(dev_scores(scores[again], targets[again]))
+    whole = label_set_scores(scores, thresholds, targets, [f"l{n}" for n in range(labels)])
+    plain = set_rates(scores, thresholds, targets) | ranking_rates(scores, targets)
+    assert plain == pytest.approx({name: getattr(whole, name) for name in plain})

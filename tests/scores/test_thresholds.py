@@ -188,3 +188,12 @@ def test_a_text_that_counts_twice_is_like_two():
     wanted = fit_label_thresholds(chances.repeat(weights, axis=0), targets.repeat(weights))
     assert fit_label_thresholds(chances, targets, weights=weights) == pytest.approx(wanted)
     assert fit_label_thresholds(chances, targets) != pytest.approx(wanted)
+
+
+def test_a_weight_is_as_many_texts_with_a_set_of_labels():
+    logits, targets = drawn_sets(200, 3)
+    weights = np.random.default_rng(4).integers(0, 4, 200)
+    again = np.repeat(np.arange(200), weights)
+    wanted = fit_thresholds(logits[again], targets[again])
+    assert fit_thresholds(logits, targets, weights=weights) == pytest.approx(wanted)
+    assert np.abs(fit_thresholds(logits, targets) - wanted).max() > 0.1

@@ -5,8 +5,21 @@ import random
 import numpy as np
 import pytest
 
-from headwise import TextRegressor, train_files
+from headwise import (
+    MultiLabelClassifier,
+    PairClassifier,
+    PairRegressor,
+    TextRegressor,
+    evaluate_file,
+    train_files,
+)
 from headwise.data.errors import DataError
+from headwise.data.kinds import KINDS
+from headwise.data.label_set import LabelSetExample
+from headwise.data.pair import Pair
+from headwise.data.parts import Parts
+from headwise.recipe import build_recipe
+from headwise.tasks import find_task
 
 CHANCE = random.Random(0)
 GRADES = CHANCE.choices(range(5), k=120)
@@ -36,3 +49,82 @@ def test_where_all_count_nothing_folds_say_so_too(tmp_path):
     (tmp_path / "texts.csv").write_text("text,label,weight\n" + rows)
     with pytest.raises(DataError, match=r"HW126.*the weights of all that is trained on are 0"):
         train_files(tmp_path / "texts.csv", tmp_path / "model", settings=SETTINGS)
+
+
+PAIRS = [(f"word{n % 5} {n}", f"word{n % 7} {n % 11}") for n in range(70)]
+SAME = np.array([n % 5 == n % 7 for n in range(70)])
+TASKS = {
+    "pair": lambda weights: [
+        Pair(*own, "ab"[int(same)], weight=weight)
+        for own, same, weight in zip(PAIRS, SAME, weights, strict=True)
+    ],
+    "pair-score": lambda weights: [
+        Pair(*own, f"{2 * same + n % 3}", weight=weight)
+        for n, (own, same, weight) in enumerate(zip(PAIRS, SAME, weights, strict=True))
+    ],
+    "multi-label": lambda weights: [
+        LabelSetExample(" ".join(own), labels=("a",) * same + ("b",) * (n % 3 > 0), weight=weight)
+        for n, (own, same, weight) in enumerate(zip(PAIRS, SAME.tolist(), weights, strict=True))
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("weights", ["none", "balanced"])
+def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
+    times = np.random.default_rng(0).integers(0, 4, 70)
+    items, task = TASKS[name](times.tolist()), find_task(name)
+    again = [item for item, own in zip(TASKS[name](np.ones(70)), times, strict=True) for _ in range(own)]
+    how = {"classifier": {"class_weights": weights}} if name != "pair-score" else {}
+    recipe = build_recipe(SETTINGS, {"model": {"task": name}, **how})
+    both = [Parts(KINDS[name], own, own, []) for own in (items, again)]
+    model, _ = task.build(both[1], recipe, None)
+    weighed, plain = (task.objective(model, parts) for parts in both)
+    model.eval()
+    mean = times[times > 0].mean()
+    loss, wanted = (own.loss(range(len(own.train_items))).item() for own in (weighed, plain))
+    assert loss * mean == pytest.approx(wanted, rel=1e-4)
+    assert weighed.evaluate() == pytest.approx(plain.evaluate(), rel=1e-4)
+    every = TASKS[name](np.ones(70))
+    unweighed = task.objective(model, Parts(KINDS[name], every, every, []))
+    assert unweighed.evaluate()["loss"] != pytest.approx(plain.evaluate()["loss"], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "answers"),
+    [
+        (PairClassifier, lambda grades: grades > 1),
+        (PairRegressor, lambda grades: grades),
+        (MultiLabelClassifier, lambda grades: [["high"] * int(own > 1) + ["any"] for own in grades]),
+    ],
+)
+def test_what_counts_nothing_is_not_learnt(estimator, answers):
+    """Most items have the opposite answer, in training and on dev."""
+    grades, pairs = np.array(GRADES), estimator is not MultiLabelClassifier
+    items = [(text, "the same") for text in TEXTS] if pairs else TEXTS
+    wrong = np.arange(120) % 5 < 3
+    counts = np.where(wrong, 0.0, 2.0)
+    own = estimator(recipe=SETTINGS | {"base": {"name": "none"}}, epochs=4)
+    own.fit(items, answers(np.where(wrong, 4 - grades, grades)), counts)
+    right, trusted = answers(grades), own.score
+    assert trusted(items, right) > 0.8
+    assert trusted(items, right, counts) > 0.8
+    with pytest.raises(ValueError, match="sample_weight must be finite numbers"):
+        own.fit(items, right, -counts)
+
+
+@pytest.mark.parametrize("task", ["pair", "pair-score", "multi-label"])
+def test_weights_of_a_file_reach_the_training(task, tmp_path):
+    head = "text,labels" if task == "multi-label" else "premise,hypothesis,label"
+    rows = []
+    for n, (first, second) in enumerate(PAIRS):
+        texts = f"{first} {second}" if task == "multi-label" else f"{first},{second}"
+        answers = {"pair": "ab"[n % 2], "pair-score": f"{n / 4}", "multi-label": "a|b" if n % 2 else "b"}
+        rows.append(f"{texts},{answers[task]},{1 + n % 3}")
+    file = tmp_path / "data.csv"
+    file.write_text("\n".join([f"{head},weight", *rows]) + "\n")
+    settings = SETTINGS | {"model": {"task": task}, "base": {"name": "none"}, "train": {"epochs": 1}}
+    outcome = train_files(file, tmp_path / "model", settings=settings)
+    assert len({item.weight for item in outcome.parts.train}) == 3
+    judged = evaluate_file(tmp_path / "model", file)
+    assert any("whatever their weights" in remark.text for remark in judged.remarks)

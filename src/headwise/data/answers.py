@@ -158,8 +158,9 @@ class LabelSet(Answer):
 
     noun = "label"
     checks: ClassVar[tuple[Check, ...]] = (
-        *(no_labels, bare, clashes, rare, everywhere, together, spellings, leaks),
+        *(no_labels, bare, clashes, rare, everywhere, together, spellings, lopsided, leaks),
     )
+    warned: ClassVar[tuple[Check, ...]] = (lopsided,)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def lacking(self, item: Any) -> bool:

@@ -3,7 +3,7 @@
 import difflib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
@@ -15,10 +15,11 @@ from headwise.errors import ConfigError
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the chosen columns; no label column where there is none."""
+    """The names of the chosen columns; no label column, or none of weights, where there is none."""
 
     text: str
     label: str | None = None
+    weight: str | None = field(default=None, kw_only=True)
 
 
 _MANY = 20  # cells from which on a column of single words is told from one of a few values

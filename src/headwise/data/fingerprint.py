@@ -49,6 +49,11 @@ def heads_field(heads: Parse | None) -> tuple[str, ...]:
     return () if heads is None else (" ".join(map(str, heads)),)
 
 
+def weight_field(weight: float) -> tuple[str, ...]:
+    """How much an item counts, where that says anything."""
+    return () if weight == 1 else (f"{weight:.6g}",)
+
+
 def file_sha256(path: str | PathLike[str]) -> str:
     """The SHA-256 of a file's bytes as they lie on disk, in hexadecimal."""
     with open(path, "rb") as file:

@@ -4,7 +4,7 @@ Codes: HW124.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwise.data.columns import Columns, choose_text, find_column, names_in
@@ -33,14 +33,23 @@ def labelled(columns: Columns) -> bool:
     return columns.label is not None or (isinstance(columns, FlagColumns) and bool(columns.flags))
 
 
-def guess_flags(sample: Sequence[Record], text: str | None = None) -> list[str]:
+def guess_flags(sample: Sequence[Record], without: Collection[str | None] = ()) -> list[str]:
     """The columns that hold nothing but 0 and 1 (true and false, yes and no, x and nothing), if two or more
     of them hold both, and those in which few cells are anything else, which is then told where they are
-    read; `text` is the column of the texts, where it is known."""
-    own = {name: values for name, values in _values(sample).items() if name != text}
-    found = {name for name, values in own.items() if values.keys() <= YES | NO or _ticked(values)}
+    read; none of those of which it is known that they hold something else."""
+    own = {name: values for name, values in _values(sample).items() if name not in without}
+    found = {name for name, values in own.items() if _flags(values)}
     both = [name for name in found if own[name].keys() & YES and len(own[name]) > 1]
     return [name for name in own if name in found or _nearly(own[name])] if len(both) > 1 else []
+
+
+def says_more(sample: Sequence[Record], name: str) -> bool:
+    """Whether a column holds anything but yes and no, or yes and nothing."""
+    return not _flags(_values(sample)[name])
+
+
+def _flags(values: Mapping[str, int]) -> bool:
+    return values.keys() <= YES | NO or _ticked(values)
 
 
 def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:

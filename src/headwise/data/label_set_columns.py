@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from headwise.data.columns import Columns, choose_columns, names_in
+from headwise.data.columns import Columns, choose_columns, find_column, names_in
 from headwise.data.diagnosis import some
 from headwise.data.formats.jsonl import as_text
-from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags
-from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank
+from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags, says_more
+from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
 from headwise.data.options import SEPARATOR, LabelSetOptions, ReadOptions
+from headwise.data.soft_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.source import Record, Source
 
 NAMES = (
@@ -56,7 +57,7 @@ def choose_label_set_columns(
 ) -> Columns:
     """Choose as `choose_columns` does, but for labels: of columns with a usual name the one that holds
     several in a cell, else any column that does, else the one with the surest name; else those that hold
-    nothing but 0 and 1, each a label.
+    nothing but 0 and 1, each a label. What is left may be the column of how much texts count.
 
     Args:
         sample: The first records.
@@ -67,6 +68,14 @@ def choose_label_set_columns(
     Raises:
         DataError: HW111, HW131.
     """
+    found = _choose(sample, source, labelled=labelled, known=known)
+    if not labelled or not isinstance(source.options, LabelSetOptions):
+        return found
+    taken = (found.text, found.label, *getattr(found, "flags", ()))
+    return replace(found, weight=choose_weight(sample, source, source.options.weight_column, without=taken))
+
+
+def _choose(sample: Sequence[Record], source: Source, *, labelled: bool, known: Sequence[str]) -> Columns:
     options = source.options
     if labelled and isinstance(options, LabelSetOptions) and options.flags:
         return choose_flags(sample, source, options.flags)
@@ -75,9 +84,11 @@ def choose_label_set_columns(
     names = names_in(sample)
     if known and set(known) <= set(names):
         return choose_flags(sample, source, known)
-    flags = guess_flags(sample, options.text_column)
+    weights = _weights(names, sample, source)
+    flags = guess_flags(sample, {options.text_column, *weights})
     own = {name: [record.fields.get(name) for record in sample] for name in names}
-    open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name != options.text_column]
+    others = {options.text_column, *weights}
+    open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name not in others]
     several = [name for name in open_names if separator_of(own[name], options)]
     usual = [name for name in open_names if rank(name, NAMES) is not None and name not in flags]
     named = sorted(usual, key=_rank)
@@ -95,6 +106,17 @@ def choose_label_set_columns(
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
+
+
+def _weights(names: Sequence[str], sample: Sequence[Record], source: Source) -> list[str]:
+    """The columns that say how much texts count: the one that is asked for, or those of a usual name, where
+    they hold more than yes and no, as a label does."""
+    asked = getattr(source.options, "weight_column", None)
+    if asked == "none":
+        return []
+    if asked:
+        return [names[find_column(asked, names, source, "--weight-column")]]
+    return [name for name in names if normal_name(name) in WEIGHT_NAMES and says_more(sample, name)]
 
 
 def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) -> Columns:

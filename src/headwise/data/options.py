@@ -60,6 +60,9 @@ class LabelSetOptions(ReadOptions):
     """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,
     or their numbers from 1, separated by commas; 3-8 is several. They are the labels' names."""
 
+    weight_column: str | None = None
+    """The column that says how much a text counts in training; or none."""
+
     def __post_init__(self) -> None:
         if self.label_columns is not None and (self.label_column or self.label_separator):
             other = "label_column" if self.label_column else "label_separator"
@@ -71,7 +74,8 @@ class LabelSetOptions(ReadOptions):
 
     @property
     def names_columns(self) -> bool:
-        return super().names_columns or self.label_columns is not None
+        weighed = self.weight_column not in (None, "none")
+        return super().names_columns or self.label_columns is not None or weighed
 
     @property
     def flags(self) -> list[str]:
@@ -84,7 +88,7 @@ class WeightOptions(ReadOptions):
     """The same of files whose texts may count more or less in training."""
 
     weight_column: str | None = None
-    """The column that says how much a text counts; or none."""
+    """The column that says how much a text counts in training; or none."""
 
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with rows whose label is empty: stop, or leave them out and say how many."""

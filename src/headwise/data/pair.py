@@ -18,6 +18,7 @@ class Pair:
         line: The line of the file, from 1, on which the record starts.
         first_heads: The head of each word of the first text in the dependency tree, if it is parsed.
         second_heads: Those of the second text.
+        weight: How much the pair counts in training.
     """
 
     first: str
@@ -26,6 +27,7 @@ class Pair:
     line: int = 0
     first_heads: Parse | None = None
     second_heads: Parse | None = None
+    weight: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -48,6 +50,9 @@ class PairOptions:
 
     label_column: str | None = None
     """The column of the labels or scores: its name, or its number from 1."""
+
+    weight_column: str | None = None
+    """The column that says how much a pair counts in training; or none."""
 
     no_label: str = "-"
     """The label of pairs on which annotators did not agree (SNLI); they are left out, and counted."""

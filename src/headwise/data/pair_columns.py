@@ -10,16 +10,18 @@ from headwise.data.columns import Column, check_apart, columns_of, find_column, 
 from headwise.data.errors import DataError
 from headwise.data.names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
 from headwise.data.pair import PairOptions
+from headwise.data.soft_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.source import Record, Source
 
 
 @dataclass(frozen=True)
 class PairColumns:
-    """The names of the chosen columns; no label column where there is none."""
+    """The names of the chosen columns; no label column, or none of weights, where there is none."""
 
     first: str
     second: str
     label: str | None = None
+    weight: str | None = None
 
 
 def choose_pair_columns(
@@ -59,7 +61,14 @@ def choose_pair_columns(
         if labelled:
             raise
         label = None
-    check_apart(first_column=first, second_column=second, label_column=label)
+    asked = options.weight_column
+    weight = (
+        choose_weight(sample, source, asked, without=[first, second, label], many="pairs")
+        if labelled
+        else None
+    )
+    check_apart(first_column=first, second_column=second, label_column=label, weight_column=weight)
+    columns = [column for column in columns if column.name != weight]
     guessed = []
     if first is None or second is None:
         texts = _texts([column for column in columns if column.name != label], alone=not labelled)
@@ -85,7 +94,7 @@ def choose_pair_columns(
     if guessed:
         flags = "--first-column/--second-column" + "/--label-column" * labelled
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    return PairColumns(first, second, label)
+    return PairColumns(first, second, label, weight)
 
 
 def _texts(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
@@ -106,5 +115,6 @@ def _label(columns: Sequence[Column]) -> str | None:
     for name in PAIR_LABEL_NAMES:
         if name in normal:
             return normal[name]
-    found = [column.name for column in columns if column.categorical]
+    others = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
+    found = [column.name for column in others if column.categorical]
     return found[0] if len(found) == 1 else None

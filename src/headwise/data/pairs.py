@@ -19,6 +19,7 @@ from headwise.data.pair import DEFAULT, Pair, PairOptions
 from headwise.data.pair_columns import PairColumns, choose_pair_columns
 from headwise.data.read import find_format, label_of, open_table, tell_nulls, text_of
 from headwise.data.rows import Row, Rows
+from headwise.data.soft_columns import weight_of
 from headwise.data.source import Record, Source, look_ahead
 
 ALIGNED = "aligned"
@@ -44,7 +45,7 @@ def read_pairs(
         numbers: Whether labels are numbers, for the guess of their column.
 
     Raises:
-        DataError: HW101 to HW121, HW130, HW285.
+        DataError: HW101 to HW121, HW126, HW130, HW285.
     """
     source = _source(fspath(path), options, on_error)
     form, columns, records = open_pairs(source, options, labelled=True, numbers=numbers)
@@ -126,7 +127,8 @@ def _pair(record: Record, columns: PairColumns, source: Source, *, labelled: boo
         return None
     if labelled and columns.label:
         label = label_of(record, columns.label, source)
-        return None if label is None else Pair(first, second, label, record.line)
+        weight = None if label is None else weight_of(record, columns.weight, source)
+        return None if weight is None else Pair(first, second, label, record.line, weight=weight)
     label = as_text(record.fields.get(columns.label or "")).strip() or None
     return Pair(first, second, label, record.line)
 

@@ -88,17 +88,13 @@ def _with_labels(records: Iterator[Record], columns: Columns, source: Source) ->
         label = label_of(record, columns.label, source) if columns.label else None
         if text is None or (label is None and columns.label):
             continue
-        shares, weight = None, 1.0
+        shares = None
         if isinstance(columns, SoftColumns):
-            if columns.shares or columns.confidence:
-                if (shares := soft_label(record, columns, label, source)) is None:
-                    continue
-                label = label or shares.likeliest
-            if columns.weight:
-                if (given := weight_of(record, columns.weight, source)) is None:
-                    continue
-                weight = given
-        yield Example(text, label, record.line, shares=shares, weight=weight)
+            if (shares := soft_label(record, columns, label, source)) is None:
+                continue
+            label = label or shares.likeliest
+        if (weight := weight_of(record, columns.weight, source)) is not None:
+            yield Example(text, label, record.line, shares=shares, weight=weight)
 
 
 def _with_sets(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
@@ -106,14 +102,15 @@ def _with_sets(records: Iterator[Record], columns: Columns, source: Source) -> I
     for record in records:
         text = text_of(record, columns.text, source)
         cells = cells_of(record, columns, source)
-        if text is None or cells is None:
+        weight = None if text is None or cells is None else weight_of(record, columns.weight, source)
+        if text is None or cells is None or weight is None:
             continue
         labels = tuple(dict.fromkeys(filter(None, cells)))
         if len(labels) < len(cells):
             repeated.append(record.line)
         given.update(labels)
         bare += not labels
-        yield LabelSetExample(text, None, record.line, labels=labels)
+        yield LabelSetExample(text, None, record.line, labels=labels, weight=weight)
     if bare and labelled(columns):
         source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
     if isinstance(columns, FlagColumns) and (idle := [name for name in columns.flags if name not in given]):

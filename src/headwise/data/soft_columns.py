@@ -38,13 +38,11 @@ class SoftColumns(Columns):
         shares: Columns of probabilities, or one of objects.
         names: The labels that these are of; none for objects, which name theirs.
         confidence: The column of the probability of the label.
-        weight: The column of how much a text counts.
     """
 
     shares: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     confidence: str | None = None
-    weight: str | None = None
 
 
 def choose_soft_columns(
@@ -102,12 +100,11 @@ def choose_soft_columns(
         elif given:
             source.notes.append(f"how sure labels are from the column {given!r} (--confidence-column)")
             found = replace(found, confidence=given)
-    weight = _named(options.weight_column, WEIGHT_NAMES, "weight", sample, source)
-    if weight:
-        source.notes.append(f"how much texts count from the column {weight!r} (--weight-column)")
-    found = replace(found, weight=weight)
-    more = found.shares or found.confidence or found.weight
-    return found if more else Columns(found.text, found.label)
+    found = replace(
+        found, weight=choose_weight(sample, source, options.weight_column, without=[found.label])
+    )
+    more = found.shares or found.confidence
+    return found if more else Columns(found.text, found.label, weight=found.weight)
 
 
 def _shares(
@@ -192,6 +189,33 @@ def _named(
     return None
 
 
+def choose_weight(
+    sample: Sequence[Record],
+    source: Source,
+    asked: str | None,
+    *,
+    without: Sequence[str | None] = (),
+    many: str = "texts",
+) -> str | None:
+    """The column that says how much each of the `many` counts, which is told; None where there is none.
+
+    Args:
+        sample: The first records.
+        source: The file.
+        asked: The column that was asked for, or "none".
+        without: Columns that say something else, whatever their names.
+        many: What the records are called.
+
+    Raises:
+        DataError: HW111.
+    """
+    found = _named(asked, WEIGHT_NAMES, "weight", sample, source)
+    if found is None or (found in without and not asked):
+        return None
+    source.notes.append(f"how much {many} count from the column {found!r} (--weight-column)")
+    return found
+
+
 def _number(value: object) -> float:
     """A number, or NaN."""
     try:
@@ -245,8 +269,11 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
     return Shares(names, found.astype(np.float32))
 
 
-def weight_of(record: Record, name: str, source: Source) -> float | None:
-    """How much a record counts; None, and reported, where it does not say."""
+def weight_of(record: Record, name: str | None, source: Source) -> float | None:
+    """How much a record counts, 1 without a column of that name; None, and reported, where it does not
+    say."""
+    if name is None:
+        return 1.0
     weight = _number(record.fields.get(name))
     if 0 <= weight < float("inf"):
         return weight

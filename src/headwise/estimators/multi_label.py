@@ -12,7 +12,15 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.label_set import LabelSetExample
-from headwise.estimators.base import TextEstimator, check_answered, check_columns, pair_of, plain, texts_of
+from headwise.estimators.base import (
+    TextEstimator,
+    check_answered,
+    check_columns,
+    pair_of,
+    plain,
+    texts_of,
+    weights_for,
+)
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
@@ -28,7 +36,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
     TASK: ClassVar[str] = "multi-label"
 
-    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on texts and their labels.
 
         Args:
@@ -36,6 +44,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             y: Their labels: a list of names for each text (which may be empty), or an indicator matrix
                 `[texts, labels]` of zeros and ones, as scikit-learn's `MultiLabelBinarizer` makes it; the
                 columns of a DataFrame are found by their names.
+            sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
             dev: Texts and labels that choose the best epoch and set probabilities and thresholds. By
                 default a share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
 
@@ -43,7 +52,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        examples, names = _examples(X, y)
+        examples, names = _examples(X, y, weights=sample_weight)
         if not names:
             raise ValueError("y has no labels")
         held = None
@@ -97,7 +106,9 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         return tags
 
 
-def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetExample], list[str]]:
+def _examples(
+    X: Any, y: Any, known: Sequence[str] = (), weights: Any = None
+) -> tuple[list[LabelSetExample], list[str]]:
     """The examples and the names of all labels; a matrix whose columns have no names has those that are
     `known`, if it has as many."""
     texts, matrix = texts_of(X), _matrix(y)
@@ -117,7 +128,8 @@ def _examples(X: Any, y: Any, known: Sequence[str] = ()) -> tuple[list[LabelSetE
         sets = [_names(labels, place) for place, labels in enumerate(rows)]
         names = sorted({label for own in sets for label in own})
     check_consistent_length(texts, sets)
-    return [LabelSetExample(text, labels=own) for text, own in zip(texts, sets, strict=True)], names
+    rows = zip(texts, sets, weights_for(texts, weights), strict=True)
+    return [LabelSetExample(text, labels=own, weight=weight) for text, own, weight in rows], names
 
 
 def _columns(y: Any) -> list[str] | None:

@@ -2,13 +2,14 @@
 
 import reprlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import UNORDERED, check_listed, pair_of, plain
+from headwise.estimators.base import UNORDERED, check_listed, pair_of, plain, weights_for
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
 
@@ -27,12 +28,13 @@ class PairClassifier(LabelEstimator):
 
     TASK: ClassVar[str] = "pair"
 
-    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their labels.
 
         Args:
             X: Pairs of texts: a list of tuples, or an array or DataFrame with two columns.
             y: Their labels: strings, whole numbers or truth values.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more, also of those split off.
             dev: Pairs and labels that choose the best epoch and calibrate the probabilities. By default a
                 share of X (`split.dev` of the recipe, 15 %), with equal first texts on one side.
 
@@ -40,7 +42,8 @@ class PairClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        return self._fit_labelled(_labelled(X, y), None if dev is None else _labelled(*pair_of(dev)))
+        held = None if dev is None else _labelled(*pair_of(dev))
+        return self._fit_labelled(_labelled(X, y, sample_weight), held)
 
     def _items(self, X: Any) -> list[Pair]:
         return _pairs(X)
@@ -58,19 +61,20 @@ class PairRegressor(NumberEstimator):
 
     TASK: ClassVar[str] = "pair-score"
 
-    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their scores.
 
         Args:
             X: Pairs of texts, as `PairClassifier` takes them.
             y: Their scores.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more, also of those split off.
             dev: Pairs and scores that choose the best epoch, likewise.
 
         Raises:
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        return self._fit_numbers(self._answered(X, y), dev)
+        return self._fit_numbers(self._answered(X, y, sample_weight), dev)
 
     def _items(self, X: Any) -> list[Pair]:
         return _pairs(X)
@@ -90,8 +94,8 @@ def _pairs(X: Any) -> list[Pair]:
     return [Pair(plain(first), plain(second)) for first, second in rows]
 
 
-def _labelled(X: Any, y: Any) -> Answered:
+def _labelled(X: Any, y: Any, weights: Any = None) -> Answered:
     pairs, targets = _pairs(X), check_labels(y)
     check_consistent_length(pairs, targets)
-    labelled = zip(pairs, targets, strict=True)
-    return [Pair(pair.first, pair.second, str(label)) for pair, label in labelled], np.unique(targets)
+    rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
+    return [replace(pair, label=str(label), weight=own) for pair, label, own in rows], np.unique(targets)

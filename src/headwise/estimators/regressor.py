@@ -31,14 +31,13 @@ class NumberEstimator(RegressorMixin, TextEstimator):
             raise ValueError("y has only one value; a regressor needs two or more")
         return self._fit(answered, None if dev is None else self._answered(*pair_of(dev)))
 
-    def _answered(self, X: Any, y: Any) -> list[Any]:
-        """Items with their numbers."""
+    def _answered(self, X: Any, y: Any, weights: Any = None) -> list[Any]:
+        """Items with their numbers and weights."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
         numbers = _numbers(y)
         check_consistent_length(items, numbers)
-        return [
-            replace(item, label=repr(float(number))) for item, number in zip(items, numbers, strict=True)
-        ]
+        rows = zip(items, numbers, weights_for(items, weights), strict=True)
+        return [replace(item, label=repr(float(number)), weight=own) for item, number, own in rows]
 
 
 class TextRegressor(NumberEstimator):
@@ -66,9 +65,7 @@ class TextRegressor(NumberEstimator):
             HeadwiseError: A setting is wrong, or the texts are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        answered = self._answered(X, y)
-        weighed = zip(answered, weights_for(answered, sample_weight), strict=True)
-        return self._fit_numbers([replace(item, weight=weight) for item, weight in weighed], dev)
+        return self._fit_numbers(self._answered(X, y, sample_weight), dev)
 
 
 def _numbers(y: Any) -> np.ndarray:

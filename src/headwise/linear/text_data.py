@@ -281,8 +281,8 @@ class TrainingData:
             targets = self.hard if self.soft is None else self.soft
             mixture = fit_mixture([scores], targets[texts], texts=counts)
             return mixture.weights[0], mixture.loss
-        factor = 1 / fit_binary_temperature(scores, self.sets[texts])
-        return factor, mean_binary_loss(scores * np.float32(factor), self.sets[texts])
+        factor = 1 / fit_binary_temperature(scores, self.sets[texts], counts)
+        return factor, mean_binary_loss(scores * np.float32(factor), self.sets[texts], counts)
 
 
 def training_data(

@@ -79,7 +79,8 @@ def cross_fitted_error(
     for own in np.unique(fold):
         held = fold == own
         others = () if weights is None else (weights[~held],)
-        temperature = fit(logits[~held], targets[~held], *others) if not held.all() else 1.0
+        none = held.all() or (weights is not None and not weights[~held].any())
+        temperature = 1.0 if none else fit(logits[~held], targets[~held], *others)
         found[held] = chances(logits[held].astype(np.float64) / temperature)
     every = () if weights is None else (weights,)
     return (error or expected_calibration_error)(found, targets, *every)

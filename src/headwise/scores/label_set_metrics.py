@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headwise.scores.binary import mean_binary_loss
 from headwise.scores.metrics import middle_of, wilson_interval
 from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval, compare_counts
-from headwise.scores.thresholds import Scores, Targets, best_threshold
+from headwise.scores.thresholds import Scores, Targets, Weights, best_threshold
 
 _DRAWS = 1_000  # of texts, for intervals of scores that are no counts
 
@@ -92,17 +92,12 @@ def label_set_scores(
     texts = len(targets)
     if texts == 0:
         raise ValueError("no texts to score")
-    from sklearn.metrics import average_precision_score  # slow to load, and predictions do without
-
     given = scores >= thresholds
     hits, taken, held = given & targets, given.sum(0), targets.sum(0)
     counted = hits.sum(0)
     f1 = _f1(counted, taken, held)
     known = held + taken > 0
-    areas = [
-        float(average_precision_score(targets[:, n], scores[:, n])) if held[n] else None
-        for n in range(len(labels))
-    ]
+    areas = _areas(scores, targets)
     found = [area for area in areas if area is not None]
     counts = set_counts(given, targets)
     ranking = ranking_precision(scores, targets)
@@ -164,19 +159,57 @@ def ranking_precision(scores: Scores, targets: Targets) -> NDArray[np.float64]:
     return found
 
 
-def dev_scores(logits: Scores, targets: Targets) -> dict[str, float]:
+def dev_scores(logits: Scores, targets: Targets, weights: Weights = None) -> dict[str, float]:
     """Scores on dev by name, with the one threshold that is best there for all labels together; the loss is
-    the mean binary cross-entropy of a label, in nats."""
-    threshold, f1 = best_threshold(logits.ravel(), targets.ravel())
-    given = logits >= threshold
-    each = _f1((given & targets).sum(0), given.sum(0), targets.sum(0))
-    known = (targets.sum(0) + given.sum(0)) > 0
+    the mean binary cross-entropy of a label, in nats. Texts count as `weights` say."""
+    each = None if weights is None else np.repeat(weights, targets.shape[1])
+    threshold, f1 = best_threshold(logits.ravel(), targets.ravel(), each)
+    rates = set_rates(logits, np.full(targets.shape[1], threshold), targets, weights)
     return {
         "f1": f1,
-        "macro_f1": float(each[known].mean()) if known.any() else 0.0,
-        "accuracy": float((given == targets).all(1).mean()),
-        "loss": mean_binary_loss(logits, targets),
+        "macro_f1": rates["macro_f1"],
+        "accuracy": rates["subset_accuracy"],
+        "loss": mean_binary_loss(logits, targets, weights),
     }
+
+
+def set_rates(
+    scores: Scores, thresholds: NDArray[np.float64], targets: Targets, weights: Weights = None
+) -> dict[str, float]:
+    """Micro and macro F1 and the share of texts of which all labels are right, see `LabelSetScores`, where
+    texts count as `weights` say: one with the weight 2 as two, one with the weight 0 not at all."""
+    given = scores >= thresholds
+    counts = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
+    hits, taken, held = (counts @ part for part in (given & targets, given, targets))
+    both = held + taken
+    known = both > 0
+    return {
+        "micro_f1": float(2 * hits.sum() / both.sum()) if known.any() else 1.0,
+        "macro_f1": float((2 * hits[known] / both[known]).mean()) if known.any() else 0.0,
+        "subset_accuracy": float(np.average((given == targets).all(1), weights=counts)),
+    }
+
+
+def ranking_rates(scores: Scores, targets: Targets, weights: Weights = None) -> dict[str, float]:
+    """How well scores rank the labels of a text, and the texts of a label, likewise."""
+    areas = [area for area in _areas(scores, targets, weights) if area is not None]
+    return {
+        "ranking": float(np.average(ranking_precision(scores, targets), weights=weights)),
+        "mean_average_precision": float(np.mean(areas)) if areas else 0.0,
+    }
+
+
+def _areas(scores: Scores, targets: Targets, weights: Weights = None) -> list[float | None]:
+    """The average precision of each label; None of those that no text has which counts."""
+    from sklearn.metrics import average_precision_score  # slow to load, and predictions do without
+
+    if weights is not None:
+        kept = weights > 0
+        scores, targets, weights = scores[kept], targets[kept], weights[kept]
+    return [
+        float(average_precision_score(own, said, sample_weight=weights)) if own.any() else None
+        for own, said in zip(targets.T, scores.T, strict=True)
+    ]
 
 
 def _f1(hits: Any, given: Any, held: Any) -> NDArray[np.float64]:

@@ -25,6 +25,8 @@ Scores = NDArray[np.floating]
 """`[texts, labels]`, larger for labels that are more likely."""
 Targets = NDArray[np.bool_]
 """`[texts, labels]`: whether a text has a label."""
+Weights = NDArray[np.floating] | None
+"""How much each text counts, `[texts]`; None where all count the same."""
 
 _REACH, _BLUR, _PULL = 6.0, 0.3, 2.0
 """Of the thresholds of label sets: how far from the shared one they may be (in logits), how far those seen
@@ -54,7 +56,11 @@ class ThresholdConfig:
         check_range(self, "min_texts", low=1)
 
 
-def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> tuple[float, float]:
+def best_threshold(
+    scores: NDArray[np.floating],
+    targets: NDArray[np.bool_],
+    weights: Weights = None,
+) -> tuple[float, float]:
     """The threshold with the best F1 of `scores >= threshold`, and that F1.
 
     It lies halfway between two scores; of equally good ones it is the highest. Where the best is to take
@@ -64,15 +70,19 @@ def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> 
     Args:
         scores: `[n]`, finite.
         targets: `[n]`.
+        weights: How much each counts, `[n]`.
 
     Returns:
         `(threshold, F1)`; above all scores, and 0, where there are no positives.
     """
+    counts = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=np.float64)
+    kept = counts > 0
+    scores, targets, counts = scores[kept], targets[kept], counts[kept]
     order = np.argsort(-scores, kind="stable")
-    ranked, hits = scores[order].astype(np.float64), np.cumsum(targets[order])
+    ranked, hits = scores[order].astype(np.float64), np.cumsum((targets * counts)[order])
     if len(ranked) == 0 or hits[-1] == 0:
         return (float(scores.max()) + 1e-9 if len(scores) else 0.5), 0.0
-    taken = np.arange(1, len(ranked) + 1)
+    taken = np.cumsum(counts[order])
     f1 = 2 * hits / (taken + hits[-1])
     # Equal scores are above the threshold together or not at all.
     last = np.append(ranked[1:] < ranked[:-1], True)
@@ -81,7 +91,12 @@ def best_threshold(scores: NDArray[np.floating], targets: NDArray[np.bool_]) -> 
     return float((ranked[best] + below) / 2), float(f1[best])
 
 
-def fit_thresholds(logits: Scores, targets: Targets, min_texts: int = 1) -> NDArray[np.float64]:
+def fit_thresholds(
+    logits: Scores,
+    targets: Targets,
+    min_texts: int = 1,
+    weights: Weights = None,
+) -> NDArray[np.float64]:
     """The threshold of each label, in logits, `[labels]`.
 
     Every label is held back towards one that all share, and that one towards half of the F1 that the
@@ -91,32 +106,46 @@ def fit_thresholds(logits: Scores, targets: Targets, min_texts: int = 1) -> NDAr
         logits: Of held-out texts, calibrated.
         targets: Their labels.
         min_texts: See `ThresholdConfig`.
+        weights: How much each text counts, 1 in the mean, `[texts]`.
     """
-    shared = _held_back(logits.ravel(), targets.ravel(), _promised(logits))
+    counts = np.ones(len(logits)) if weights is None else np.asarray(weights, dtype=np.float64)
+    kept = counts > 0
+    logits, targets, counts = logits[kept], targets[kept], counts[kept]
+    each = np.repeat(counts, logits.shape[1])
+    shared = _held_back(logits.ravel(), targets.ravel(), each, _promised(logits.ravel(), each))
     found = np.full(logits.shape[1], shared)
     for label in np.flatnonzero(targets.sum(axis=0) >= min_texts):
-        found[label] = _held_back(logits[:, label], targets[:, label], shared)
+        found[label] = _held_back(logits[:, label], targets[:, label], counts, shared)
     return found
 
 
-def _promised(logits: Scores) -> float:
+def _promised(logits: Scores, counts: NDArray[np.float64]) -> float:
     """The threshold that is best where probabilities are right, in logits."""
-    chances = np.sort(expit(logits.ravel().astype(np.float64)))[::-1]
+    chances = expit(logits.astype(np.float64))
     if not len(chances):
         return 0.0
-    hits = chances.cumsum()
-    best = (2 * hits / (np.arange(1, len(hits) + 1) + hits[-1])).max()
+    order = np.argsort(-chances)
+    hits, taken = (chances * counts)[order].cumsum(), counts[order].cumsum()
+    best = (2 * hits / (taken + hits[-1])).max()
     return float(logit(best / 2))
 
 
-def _held_back(logits: Scores, targets: Targets, first: float) -> float:
+def _from(values: Scores, counts: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much the values count that are as large as each of the steps, or larger, `[steps]`."""
+    order = np.argsort(values)
+    above = np.append(counts[order][::-1].cumsum()[::-1], 0.0)
+    return above[np.searchsorted(values[order], steps)]
+
+
+def _held_back(logits: Scores, targets: Targets, counts: NDArray[np.float64], first: float) -> float:
     """The threshold with the best mean F1 around it, where one that is e times as high or as low as the
     `first` has to gain as much as 2 texts are worth, and one that is e squared times so, as much as 8."""
-    count = np.count_nonzero(targets)
+    count = counts[targets].sum()
     if not count:
         return first
     steps, near = _seen_together(_REACH, 241, _BLUR)
-    given, hits = (len(x) - np.searchsorted(np.sort(x), first + steps) for x in (logits, logits[targets]))
+    given = _from(logits, counts, first + steps)
+    hits = _from(logits[targets], counts[targets], first + steps)
     scores = near @ (2 * hits / (given + count))
     return first + float(steps[np.argmax(scores - _PULL * steps**2 / count)])
 
@@ -149,7 +178,7 @@ def fit_label_thresholds(
     probabilities: NDArray[np.floating],
     targets: NDArray[np.int64],
     min_texts: int = 10,
-    weights: NDArray[np.floating] | None = None,
+    weights: Weights = None,
 ) -> list[float]:
     """Thresholds for `decide` with a good macro F1, label by label in turn; they add up to 1.
 

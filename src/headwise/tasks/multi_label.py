@@ -9,6 +9,7 @@ import numpy as np
 from headwise.data.label_set import separator_for
 from headwise.data.labels import indicators, label_names
 from headwise.data.parts import Parts
+from headwise.data.shares import held_weights_of, weights_of
 from headwise.encoders import ENCODERS
 from headwise.errors import ConfigError
 from headwise.features.vocabulary import Vocabulary
@@ -73,7 +74,8 @@ class MultiLabel(Task):
 
     def objective(self, model: Any, parts: Parts[Any]) -> LabelSetObjective:
         train, dev = ((own, indicators(own, model.labels)) for own in (parts.train, parts.dev))
-        return LabelSetObjective(model, train, dev)
+        weights = weights_of(parts.train), held_weights_of(parts.dev)
+        return LabelSetObjective(model, train, dev, *weights)
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         return finish_label_sets(objective)

@@ -24,12 +24,12 @@ from headwise.scores.binary import (
     mean_binary_loss,
 )
 from headwise.scores.calibrate import USUAL, cross_fitted_error
-from headwise.scores.label_set_metrics import dev_scores, label_set_scores
-from headwise.scores.thresholds import fit_thresholds
+from headwise.scores.label_set_metrics import dev_scores, ranking_rates, set_rates
+from headwise.scores.thresholds import Weights, fit_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
 from headwise.train.label_expert import fit_texts
-from headwise.train.label_names import learn_names
+from headwise.train.label_names import label_counts, learn_names
 from headwise.train.probe import fit_probe
 from headwise.train.reading import ReaderObjective
 
@@ -41,6 +41,8 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         model: Its features encode the texts.
         train: Training texts and whether each has each label, `[texts, labels]`.
         dev: Dev texts likewise.
+        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
+        dev_weights: The same of the dev texts.
     """
 
     def __init__(
@@ -48,14 +50,17 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         model: LabelSetModel,
         train: tuple[Sequence[Example], NDArray[np.bool_]],
         dev: tuple[Sequence[Example], NDArray[np.bool_]],
+        weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
     ):
         super().__init__(model, train[0], dev[0])
         self.train_targets, self.dev_targets = train[1], dev[1]
+        self.text_weights, self.dev_weights = weights, dev_weights
         self.names = 0
         if model.config.base.names:
             learn_names(self)
         settings = model.config.classifier
-        counts = train[1].sum(0).tolist()
+        counts = label_counts(train[1], weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
 
@@ -72,7 +77,7 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         return fit_probe(vectors, targets, len(self.model.labels), sets=True, **how)
 
     def evaluate(self) -> Mapping[str, float]:
-        return dev_scores(self.model.logits(self.dev_items), self.dev_targets)
+        return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.dev_weights)
 
 
 @dataclass(frozen=True)
@@ -92,41 +97,42 @@ class _Kept:
 def finish_label_sets(objective: LabelSetObjective) -> Finished:
     """Fit the linear expert, the temperature and the thresholds of a trained model on dev."""
     model, targets, dev = objective.model, objective.dev_targets, list[Any](objective.dev_items)
-    kept, encoder = _Kept(model), model.outputs_of(dev)
-    before = binary_calibration_error(model.probabilities(encoder), targets)
+    kept, encoder, weights = _Kept(model), model.outputs_of(dev), objective.dev_weights
+    before = binary_calibration_error(model.probabilities(encoder), targets, weights)
     if model.config.expert.kind == "linear":
         fitted = fit_texts(objective)
         if any(map(len, fitted.model.blocks.values())):
             said = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
-            kept = _weigh(model, fitted, encoder, said, targets)
+            kept = _weigh(model, fitted, encoder, said, targets, weights)
     if model.expert is None:
-        model.temperature = fit_binary_temperature(encoder, targets)
-    return _finished(model, model.logits(dev), targets, before, kept)
+        model.temperature = fit_binary_temperature(encoder, targets, weights)
+    return _finished(model, model.logits(dev), targets, weights, before, kept)
 
 
 def finish_label_sets_crossed(objective: LabelSetObjective, crossed: Crossed) -> Finished:
     """Fit the linear expert, the temperature and the thresholds of a model that was trained on all texts on
     what other models say of texts that they were not trained on."""
     model, held, outputs = objective.model, crossed.held, crossed.outputs
-    targets, logits = objective.train_targets[held], outputs
-    before = binary_calibration_error(model.probabilities(outputs), targets)
+    targets, logits, weights = objective.train_targets[held], outputs, objective.weights_of(held)
+    before = binary_calibration_error(model.probabilities(outputs), targets, weights)
     if model.config.expert.kind == "linear":
         fitted = fit_texts(objective, every=True)
         if any(map(len, fitted.model.blocks.values())):
             said = fitted.oof_scores[held]
-            kept = _weigh(model, fitted, outputs, said, targets)
+            kept = _weigh(model, fitted, outputs, said, targets, weights)
             if kept.shift is not None:
                 own, weight = np.float32(model.encoder_weight), np.float32(model.expert_weight)
                 logits = np.asarray(own * outputs + weight * (said + kept.shift), dtype=np.float32)
     if model.expert is None:
-        model.temperature = fit_binary_temperature(outputs, targets)
-    return _finished(model, logits, targets, before)
+        model.temperature = fit_binary_temperature(outputs, targets, weights)
+    return _finished(model, logits, targets, weights, before)
 
 
 def _finished(
     model: LabelSetModel,
     logits: NDArray[np.float32],
     targets: NDArray[np.bool_],
+    weights: Weights,
     before: float,
     kept: Any = None,
 ) -> Finished:
@@ -134,22 +140,20 @@ def _finished(
     scores on these.
 
     Args:
+        weights: How much these texts count.
         before: The calibration error before the temperature was fitted.
         kept: What a second training takes over.
     """
     calibrated = logits / model.temperature
     few = model.config.thresholds.min_texts
-    model.thresholds = expit(fit_thresholds(calibrated, targets, few)).tolist()
-    after = cross_fitted_error(logits, targets, fit_binary_temperature, expit, binary_calibration_error)
+    model.thresholds = expit(fit_thresholds(calibrated, targets, few, weights)).tolist()
+    how = fit_binary_temperature, expit, binary_calibration_error
+    after = cross_fitted_error(logits, targets, *how, weights=weights)
     probabilities = model.probabilities(logits)
-    scores = label_set_scores(probabilities, np.array(model.thresholds), targets, model.labels)
     dev = {
-        "micro_f1": scores.micro_f1,
-        "macro_f1": scores.macro_f1,
-        "subset_accuracy": scores.subset_accuracy,
-        "ranking": scores.ranking,
-        "mean_average_precision": scores.mean_average_precision,
-        "loss": mean_binary_loss(calibrated, targets),
+        **set_rates(probabilities, np.array(model.thresholds), targets, weights),
+        **ranking_rates(probabilities, targets, weights),
+        "loss": mean_binary_loss(calibrated, targets, weights),
     }
     return Finished(dev, (before, after), kept)
 
@@ -171,6 +175,7 @@ def _weigh(
     logits: NDArray[np.float32],
     scores: NDArray[np.float32],
     targets: NDArray[np.bool_],
+    weights: Weights,
 ) -> _Kept:
     """Fit the weights of encoder and expert and the temperature on held-out texts. Either is dropped where
     next to nothing is left for it.
@@ -181,16 +186,17 @@ def _weigh(
         logits: The encoder's, of held-out texts.
         scores: The expert's.
         targets: The labels of these texts.
+        weights: How much these count.
     """
-    if fit_binary_temperature(logits, targets) > USUAL:  # it has diverged
+    if fit_binary_temperature(logits, targets, weights) > USUAL:  # it has diverged
         logits = np.zeros_like(logits)
-    own, weight, shift = fit_binary_mixture(logits, scores, targets)
+    own, weight, shift = fit_binary_mixture(logits, scores, targets, weights)
     says = np.array([np.abs(own * logits).mean(), np.abs(weight * (scores + shift)).mean()])
     if says[1] <= LEAST_SHARE * says.sum():
         return _Kept(model)
     if says[0] < LEAST_SHARE * says.sum():
         own, says[0] = 0.0, 0.0
-        _, weight, shift = fit_binary_mixture(np.zeros_like(logits), scores, targets)
+        _, weight, shift = fit_binary_mixture(np.zeros_like(logits), scores, targets, weights)
     how = {"encoder_weight": float(own > 0), "share": float(says[1] / says.sum())}
     model.add_expert(_shifted(fitted.model, shift), weight / own if own else 1.0, **how)
     model.temperature = 1 / (own or weight)

@@ -61,7 +61,9 @@ def fit_probe(
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
     """
-    mean = vectors.mean(axis=0) if center else np.zeros(vectors.shape[1], dtype=np.float32)
+    mean = np.zeros(vectors.shape[1], dtype=np.float32)
+    if center:
+        mean = np.average(vectors, axis=0, weights=weights).astype(np.float32)
     vectors = vectors - mean if center else vectors
     turn: Floats = leading(vectors if weights is None else vectors[weights > 0]) * np.float32(_LENGTH)
     rows = np.asarray(vectors @ turn, dtype=np.float32)

@@ -11,7 +11,6 @@ from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
 from headwise.data.labels import spelt_otherwise
-from headwise.data.options import WeightOptions
 from headwise.data.overlap import repeated_told
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
 from headwise.data.parts import NAMES, Parts, read_parts
@@ -235,10 +234,8 @@ def _listed(
         parts, dropped = without_lines(parts, str(drop))
         listener.note(f"{dropped:,} {many} of {drop} are left out; those of test stay")
     if weight is not None:
-        if not isinstance(asked.data, WeightOptions):
-            raise ConfigError(
-                f"--weight is for texts with one label or number each, not for a {task.title}"
-            )
+        if not hasattr(asked.data, "weight_column"):
+            raise ConfigError(f"--weight is for texts and pairs of texts, not for a {task.title}")
         parts, count = with_weights(parts, str(weight))
         listener.note(f"{count:,} {many} count as much as {weight} says; those of test as ever")
     return parts

@@ -15,7 +15,7 @@ from headwise.data.doctor.texts import characters, lengths, repeated, shared
 from headwise.data.duplicates import chain_keys, kept_together, pair_keys
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Parse
-from headwise.data.fingerprint import heads_field
+from headwise.data.fingerprint import heads_field, weight_field
 from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.names import names_pairs
@@ -84,7 +84,7 @@ class PairKind(Kind[Pair]):
 
     def fields(self, item: Pair) -> Iterable[str | None]:
         yield from (item.first, None, *heads_field(item.first_heads))
-        yield from (item.second, item.label, *heads_field(item.second_heads))
+        yield from (item.second, item.label, *heads_field(item.second_heads), *weight_field(item.weight))
 
     def words(self, item: Pair, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return cut(item.first), cut(item.second)

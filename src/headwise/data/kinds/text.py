@@ -14,7 +14,7 @@ from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.texts import characters, lengths, nearly_repeated, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
-from headwise.data.fingerprint import heads_field
+from headwise.data.fingerprint import heads_field, weight_field
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.head import Head
@@ -145,8 +145,7 @@ def _soft_fields(item: Example) -> Iterable[str]:
     if item.shares is not None:
         values = [f"{value:.6g}" for value in item.shares.values.tolist()]
         yield json.dumps([item.shares.labels, values])
-    if item.weight != 1:
-        yield f"{item.weight:.6g}"
+    yield from weight_field(item.weight)
 
 
 def _holds_numbers(head: Head, options: Any) -> str | None:
