@@ -70,4 +70,4 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_no_page_goes_into_the_folder_of_the_model(run, model, tmp_path):
     code, _, err = run("report", model, "--output", f"{model}/model.json", "--overwrite")
     assert code == 2
-    assert "is in the folder of the model" in " ".join(err.split())
+    assert "is in the folder of a model" in " ".join(err.split())

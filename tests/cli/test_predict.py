@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,20 @@ def test_outputs_that_cannot_be_written(run, model, table, tmp_path, options, sa
     assert said in err
     assert (tmp_path / "old.csv").read_text() == "precious"
     assert (tmp_path / "in.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["config.json", "predictions.csv", "."])
+def test_a_model_is_not_written_over(run, save, table, tmp_path, name):
+    table(tmp_path / "in.csv", 3)
+    shutil.copytree(save(["bad", "good"]), tmp_path / "own")
+    command = ("predict", "own", "in.csv", "--format-out", "csv", "-o", f"own/{name}")
+    for more in ((), ("--overwrite",), ("--resume",)):
+        code, out, err = run(*command, *more)
+        assert (code, out) == (2, "")
+        said = "own is a folder; give a file" if name == "." else f"own/{name} is in the folder of a model"
+        assert f"[HW604] {said}" in err
+    assert not (tmp_path / "own" / "predictions.csv").exists()
+    assert run("predict", "own", "in.csv")[0] == 0
 
 
 def test_overwrite(run, model, table, tmp_path):

@@ -14,7 +14,6 @@ from headwise.cli.flags import given
 from headwise.cli.pictures import write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
-from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 
@@ -54,8 +53,6 @@ def report(
     from headwise.verbs.report import report_file
 
     check_output_file(output, data or model, overwrite=overwrite)
-    if output.resolve().parent == model.resolve():
-        raise ConfigError(f"{output} is in the folder of the model; give another --output")
     keep_freed_memory()
     how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
     page = report_file(model, data, **how, listener=Terminal())

@@ -23,6 +23,8 @@ from headwise.predictions.file import (
 )
 from headwise.predictions.predictor import Predictor, Said
 from headwise.predictions.resume import Kept, cut_chunks, keep
+from headwise.store.folder import is_ours
+from headwise.store.layout import EXPORTED
 from headwise.store.lock import locked_file
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.sources import open_source
@@ -186,7 +188,8 @@ def _write(
 
 
 def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
-    """Nothing is lost by mistake, the input least of all. None: such an output cannot be gone on with.
+    """Nothing is lost by mistake, the input and a model least of all. None: such an output cannot be gone
+    on with.
 
     Raises:
         ConfigError, OutputError: Something would be.
@@ -199,8 +202,13 @@ def check_output_file(output: Path, file: Path, *, resume: bool | None = None, o
             "plain file and compress it afterwards",
             code="HW602",
         )
+    place = output.resolve().parent
+    if is_ours(place) or is_ours(place, EXPORTED):
+        raise OutputError(f"{output} is in the folder of a model; give another --output", code="HW604")
     if not output.exists():
         return
+    if output.is_dir():
+        raise OutputError(f"{output} is a folder; give a file as --output", code="HW604")
     if file.exists() and output.samefile(file):
         raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
     if not resume and not overwrite and output.is_file():
