@@ -168,15 +168,16 @@ def test_killed(run, fork, model, table, tmp_path, times):
     assert out.read_bytes() == content, compiled.describe()  # without kernels the last digits differ
 
 
-def test_stopped_with_control_c(spawn, model, table, tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_by_a_signal(spawn, model, table, tmp_path, number, code):
     table(tmp_path / "in.csv", 120_000)  # more than are done before this process has its turn
     process = spawn("predict", model, "in.csv", "-o", "out.csv")
     out = tmp_path / "out.csv"
     while process.poll() is None and (not out.exists() or out.stat().st_size < 100_000):
         time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert b"texts; the same command with --resume" in err
     assert b"Traceback" not in err
 

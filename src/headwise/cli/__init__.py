@@ -1,7 +1,6 @@
 """The `headwise` command. Every subcommand is imported when it is called, and torch not before that."""
 
 import os
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ from cyclopts import (
 
 from headwise import __version__
 from headwise.cli.console import fail, forget_output, make_streams_safe, telling
+from headwise.cli.interrupts import signal_of, surely_interrupted
 from headwise.errors import HeadwiseError
 from headwise.memory import ran_out
 
@@ -67,7 +67,6 @@ _USUAL = {
 NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
 """Libraries that a machine goes without which predicts with exported models alone."""
 USAGE = 2  # exit codes
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
@@ -117,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     make_streams_safe()
     try:
-        with telling():
+        with surely_interrupted(), telling():
             app = build_app(words[0] if words else "", words[1:])
             result = app(["--help" if word == ALL else word for word in words])
         sys.stdout.flush()  # here, where a closed pipe is still to be caught
@@ -143,12 +142,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "(without it headwise predict works, with what headwise export has made of a model)"
         )
         return USAGE
-    except KeyboardInterrupt as error:  # or a termination signal, see `headwise.train.stop`
-        return 128 + getattr(error.__cause__, "signal", signal.SIGINT)
+    except KeyboardInterrupt as error:
+        return 128 + signal_of(error)
     except SystemError as error:
         if not isinstance(error.__cause__, KeyboardInterrupt):  # which came while compiled code was running
             raise
-        return INTERRUPTED
+        return 128 + signal_of(error.__cause__)
     except BrokenPipeError:  # the reader of our output has gone
         forget_output()
         return BROKEN_PIPE
