@@ -1,5 +1,6 @@
 """Files of predictions that were interrupted, wherever that was."""
 
+import codecs
 import json
 import random
 import signal
@@ -68,6 +69,32 @@ def test_keeps_whole_chunks(run, model, whole, tmp_path):
     assert code == 0
     assert "out.jsonl: the first 16 records are kept" in err
     assert "44 texts predicted" in err
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_table_has_a_byte_order_mark_if_its_input_has_one(
+    run, model, table, tmp_path, small_chunks, form, encoding
+):
+    """Without it Excel shows umlauts wrongly, and with it in the middle anybody does."""
+    rows = [f'{n},"w{n % 7} ähre"' for n in range(20)]
+    text = "\n".join(["id,text", *rows, ""])
+    options = ("--encoding", encoding)
+    plain = ("predict", model, "given.csv", "-o", f"plain.{form}")
+    (tmp_path / "given.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "in.csv").write_text(text, encoding=encoding)
+    assert run(*plain)[0] == 0
+    assert run("predict", model, "in.csv", "-o", f"out.{form}", *options)[0] == 0
+    content, mark = (tmp_path / f"out.{form}").read_bytes(), b"" if form == "jsonl" else codecs.BOM_UTF8
+    assert content == mark + (tmp_path / f"plain.{form}").read_bytes()
+    code, out, _ = run("predict", model, "-", "--format-out", form, *options, stdin=text.encode(encoding))
+    assert (code, out.encode()) == (0, content)
+    for cut in (1, 3, 5, 40, len(content) // 2, len(content)):
+        (tmp_path / f"out.{form}").write_bytes(content[:cut])
+        code, _, err = run("predict", model, "in.csv", "-o", f"out.{form}", "--resume", *options)
+        assert code == 0, err
+        assert (tmp_path / f"out.{form}").read_bytes() == content
+    assert run("predict", model, f"out.{form}", "-o", "again.csv")[0] == 0
 
 
 def test_nothing_left(run, model, whole, tmp_path):

@@ -1,12 +1,14 @@
 """The beginning of a file, which tells what it is."""
 
+import codecs
 import os
 from dataclasses import dataclass
 from io import BytesIO
 
+from headwise.data.archives import open_file
 from headwise.data.compression import come, read_once
 from headwise.data.errors import DataError
-from headwise.data.files import Line, decoded_lines
+from headwise.data.files import Line, decoded_lines, read_piece
 from headwise.data.folders import folder_lines
 from headwise.data.options import ReadOptions
 from headwise.data.source import Source, look_ahead
@@ -35,6 +37,23 @@ class Head:
     def source(self, options: ReadOptions) -> Source:
         """These lines as a file to be read; records that cannot be used are passed over."""
         return Source(self.path, options, lambda error: None, head=self.lines)
+
+
+_MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
+
+
+def has_mark(path: str) -> bool:
+    """Whether a file begins with a byte order mark, after any compression; what can be read but once stays
+    to be read. Who reads the file says what is wrong with it."""
+    try:
+        if read_once(path):
+            return come(path).startswith(_MARKS)
+        if os.path.isdir(path):
+            return False
+        with open_file(path) as file:
+            return read_piece(file, path).startswith(_MARKS)
+    except DataError:
+        return False
 
 
 def read_head(path: str, encoding: str = "utf-8") -> Head:

@@ -156,6 +156,7 @@ class RecordLayout:
         least: The least probability of a prediction that is sure enough; None where nobody asks.
         thresholds: Of the labels, where they have any.
         escape: Whether a "'" is put before cells of tables that a spreadsheet would compute.
+        marked: Whether tables begin with a byte order mark, without which Excel reads no UTF-8.
     """
 
     form: str
@@ -165,6 +166,7 @@ class RecordLayout:
     least: float | None = field(default=None, kw_only=True)
     thresholds: Sequence[float] | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
+    marked: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(
@@ -192,8 +194,9 @@ class RecordLayout:
 
     @property
     def header(self) -> str:
-        """The line that names the columns; empty for jsonl."""
-        return "" if self.form == "jsonl" else self._line([*self.fields, *self.added])
+        """The beginning of the file: the line that names the columns; empty for jsonl."""
+        mark = "\ufeff" if self.marked else ""
+        return "" if self.form == "jsonl" else mark + self._line([*self.fields, *self.added])
 
     def record(self, row: Row, probabilities: np.ndarray) -> str:
         """One record with its line end.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.data.files import file_name
+from headwise.data.head import has_mark
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.predictions.file import (
     COMPRESSED,
@@ -92,10 +93,10 @@ def predict_file(
     predictor = source.predictor(batch_tokens, reading, unsure)
     if heads is not None and not source.kind.sides:
         raise source.kind.refuse_parses()
-    form = choose_form(output, form, predictor.forms, predictor.form)
+    form, marked = choose_form(output, form, predictor.forms, predictor.form), has_mark(str(file))
     chunks = cut_chunks(iter(source.rows(file, reading, listener, heads)))
     first = next(chunks)
-    layout = replace(predictor.layout(form, first), escape=escape_formulas)
+    layout = replace(predictor.layout(form, first), escape=escape_formulas, marked=marked)
     start = Kept(0, 0, chain([first], chunks))
     with nullcontext() if output is None else _alone(output, file, resume=resume, overwrite=overwrite):
         if resume and output is not None and output.is_file() and output.stat().st_size:
