@@ -1,4 +1,4 @@
-"""A folder with a folder of texts for each label."""
+"""A folder with a folder of texts for each label, or of texts."""
 
 import gzip
 
@@ -45,6 +45,23 @@ def test_new_texts_are_read_from_one_folder_in_a_folder(folder):
     assert [(row.fields["file"], row.fields["text"]) for row in rows] == [("new/1", "x"), ("new/2", "y\nz")]
 
 
+def test_new_texts_are_read_from_a_folder(folder):
+    path = folder(b="x", a="y\nz", **{".hidden": "h"})
+    rows = read_rows(path)
+    assert [row.fields for row in rows] == [{"file": "a", "text": "y\nz"}, {"file": "b", "text": "x"}]
+    assert (rows.columns.text, rows.columns.label) == ("text", None)
+    assert "a folder of texts" in rows.notes
+    assert [item.text for item in KINDS["masked-words"].read(path).items] == ["y\nz", "x"]
+    tagged = KINDS["tag"].rows_or_texts(path, {})  # type: ignore[attr-defined]
+    assert [row.item.text for row in tagged] == ["y\nz", "x"]
+
+
+def test_pairs_are_not_read_from_folders(folder, fails):
+    for path in (folder(a="one text", b="another"), folder(c_1="x")):
+        for read in (KINDS["pair"].read, KINDS["pair"].rows):
+            assert fails(read, path)[0] == "HW101"
+
+
 def test_an_empty_text_is_an_empty_text(folder):
     assert [own.text for own in read_examples(folder(a_1="", b_1="x")).items] == ["", "x"]
 
@@ -59,8 +76,10 @@ def test_another_encoding_is_told_with_the_file(folder, fails):
 @pytest.mark.parametrize(
     ("texts", "advice"),
     [
-        ({"a": "x"}, r"for each label \(where no labels are needed, as for predict, with one\)"),
-        ({"a": "x", "b": "y"}, "give a file in it, or a folder with a folder of texts for each label"),
+        (
+            {"a": "x", "b": "y"},
+            "which have no labels; give a file in it, or a folder with a folder of texts for each label",
+        ),
         ({"train_pos_1": "x", "test_pos_1": "y"}, "give .*texts/train, and .*texts/test with --test"),
         ({"a_b_c": "x", "d_1": "y"}, "texts/a has folders in it; expected texts"),
     ],

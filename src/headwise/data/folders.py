@@ -1,4 +1,5 @@
-"""A folder with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come.
+"""A folder with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come; or,
+where labels are not needed, of texts (`texts/1.txt`).
 
 It is read as JSON, an object a file, by the names of folders and files: the place of a text is its number.
 
@@ -13,22 +14,40 @@ from headwise.data.errors import DataError
 from headwise.data.files import LONGEST_LINE, Line, read_lines
 
 
-def folder_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+def folder_lines(
+    path: str, encoding: str = "utf-8", errors: str = "strict", *, labelled: bool = False
+) -> Iterator[Line]:
     """The texts of a folder as objects with their file, their label and their text.
 
     Hidden files and files beside the folders are passed over; texts may be compressed.
+
+    Args:
+        path: The folder.
+        encoding: That of its texts.
+        errors: See `headwise.data.files.read_lines`.
+        labelled: Whether labels are needed; if not, texts may stand in the folder itself, without any.
 
     Raises:
         DataError: HW101, HW102, HW104 to HW108.
         ConfigError: The encoding or `errors` is unknown.
     """
-    number = 0
-    for folder in _label_folders(path):
-        for file in _shown(folder):
-            number += 1
-            fields = {"file": f"{folder.name}/{file.name}", "label": folder.name}
-            text = _text(str(file), encoding, errors)
-            yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
+    if is_flat(path) and not labelled:
+        found = [(file, {"file": file.name}) for file in _shown(Path(path))]
+    else:
+        found = [
+            (file, {"file": f"{folder.name}/{file.name}", "label": folder.name})
+            for folder in _label_folders(path)
+            for file in _shown(folder)
+        ]
+    for number, (file, fields) in enumerate(found, start=1):
+        text = _text(str(file), encoding, errors)
+        yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
+
+
+def is_flat(path: str) -> bool:
+    """Whether a folder holds files and no folders."""
+    shown = _shown(Path(path))
+    return bool(shown) and not any(own.is_dir() for own in shown)
 
 
 def _shown(folder: Path) -> list[Path]:
@@ -44,8 +63,8 @@ def _label_folders(path: str) -> list[Path]:
     folders = [own for own in _shown(Path(path)) if own.is_dir()]
     if not folders:
         advice = "give a file in it, or a folder with a folder of texts for each label"
-        advice += " (where no labels are needed, as for predict, with one)"
-        raise DataError("HW101", "a directory, not a file", advice=advice, path=path)
+        found = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
+        raise DataError("HW101", found, advice=advice, path=path)
     for folder in folders:
         if any(own.is_dir() for own in _shown(folder)):
             found, advice = f"{folder} has folders in it", ""

@@ -3,6 +3,7 @@
 Codes: HW285 columns that cannot be guessed; HW286 aligned files of different lengths.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -106,6 +107,8 @@ def open_pairs(
     Raises:
         DataError: It cannot be read, or has no records.
     """
+    if os.path.isdir(source.path):
+        raise source.error("HW101", "a directory, not a file", expected="a table of pairs")
     form, lines = find_format(source, labelled=False)
     if form == "label-text":
         head, lines = look_ahead(lines)

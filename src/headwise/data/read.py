@@ -13,6 +13,7 @@ from headwise.data.diagnosis import Finding, count
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example
 from headwise.data.files import Line
+from headwise.data.folders import is_flat
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, labelled
@@ -176,7 +177,7 @@ def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]
         DataError: The file cannot be opened, or its format cannot be guessed.
         ConfigError: There is no such format, or a delimiter does not apply to it.
     """
-    options, lines = source.options, source.open()
+    options, lines = source.options, source.open(labelled=labelled)
     name = "csv" if options.format is None and options.delimiter else options.format
     if source.table or name in TABLES:
         if options.format not in (None, source.table):
@@ -188,7 +189,7 @@ def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]
         name, why = guess_format(source.path, head, labelled=labelled)
         told = f"format {name} guessed {why} - override with --format"
         if os.path.isdir(source.path):
-            told = "a folder with a folder of texts for each label"
+            told = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
         source.notes.append(told)
     if name not in FORMATS:
         close = difflib.get_close_matches(name, FORMATS, n=1)

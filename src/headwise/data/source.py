@@ -60,9 +60,9 @@ class Source:
         """What kind of table that is no text it is, see `headwise.data.tables`."""
         return table_kind(self.path)
 
-    def open(self) -> Iterator[Line]:
-        """The file's lines; of a folder its texts, see `headwise.data.folders`; of a workbook or a Parquet
-        file its rows.
+    def open(self, *, labelled: bool = False) -> Iterator[Line]:
+        """The file's lines; of a folder its texts, which may have to be `labelled`, see
+        `headwise.data.folders`; of a workbook or a Parquet file its rows.
 
         Raises:
             DataError: HW101 to HW109, HW112, HW128, while iterating.
@@ -71,8 +71,8 @@ class Source:
             return iter(self.head)
         if self.table:
             return table_lines(self.table, self.path, self.notes)
-        lines = folder_lines if os.path.isdir(self.path) else lines_of
-        return lines(self.path, self.options.encoding, self.options.encoding_errors)
+        how = self.path, self.options.encoding, self.options.encoding_errors
+        return folder_lines(*how, labelled=labelled) if os.path.isdir(self.path) else lines_of(*how)
 
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
         """The first few of some lines as places, and how many more there are."""
