@@ -78,7 +78,7 @@ def test_another_encoding_is_told_with_the_file(folder, fails):
     [
         (
             {"a": "x", "b": "y"},
-            "which have no labels; give a file in it, or a folder with a folder of texts for each label",
+            "no labels; give a file in it, or a folder with a folder of texts for each",
         ),
         ({"train_pos_1": "x", "test_pos_1": "y"}, "give .*texts/train, and .*texts/test with --test"),
         ({"a_b_c": "x", "d_1": "y"}, "texts/a has folders in it; expected texts"),

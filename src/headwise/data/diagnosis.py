@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 SHOWN = 5  # places named in a finding
+_BEGINNING = 60  # characters of a text
 
 Severity = Literal["error", "warning", "info"]
 
@@ -115,3 +116,8 @@ def some_of(shown: Sequence[str], total: int) -> tuple[str, ...]:
 def some(items: Sequence[str]) -> str:
     """The first few of them, and how many more there are."""
     return ", ".join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")
+
+
+def beginning(text: str) -> str:
+    """How a text of one line begins, in quotation marks."""
+    return repr(text if len(text) <= _BEGINNING else text[: _BEGINNING - 1] + "…")

@@ -21,7 +21,7 @@ def test_findings(write):
     assert "'x' and 'y' (10)" in together.message
     assert "z" not in together.message
     [clash] = find(found, "HW154")
-    assert clash.where[0].endswith("22 (all + z), 23 (z + all), 24 (all + rare)")
+    assert clash.where[0].endswith("22 (all + z), 23 (z + all), 24 (all + rare): 'a same text'")
     [everywhere] = find(found, "HW162")
     assert (everywhere.severity, "'all'" in everywhere.message) == ("warning", True)
     [rare] = find(found, "HW155")

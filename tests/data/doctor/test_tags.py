@@ -35,6 +35,7 @@ def test_the_same_sentence_with_other_tags(write):
     path = write("train.conll", *GOOD, *torn)
     found = [f for f in diagnose(KINDS["tag"], [path]).findings if f.code == "HW154"]
     assert [f.where for f in found] == [(f"{path}:7", f"{path}:73")]
+    assert found[0].message == "1 sentence tagged in more than one way, first 'mr w1 and port w1'"
 
 
 def test_leaks_and_types_that_training_lacks(write):

@@ -46,7 +46,7 @@ def test_one_bad_text_is_found_at_its_line(code, severity, text, label):
     found = findings(*CLEAN, (text, label))[code]
     assert found.severity == severity
     assert found.fix
-    expected = {"HW154": "f:3 (a), 21 (b)", "HW155": "f"}.get(code, "f:21")
+    expected = {"HW154": f"f:3 (a), 21 (b): {text!r}", "HW155": "f"}.get(code, "f:21")
     assert found.where == (expected,)
 
 
@@ -110,7 +110,9 @@ def test_counts_are_english():
 
 def test_of_a_text_that_stands_often_each_answer_is_told_once():
     found = findings(*(("a good one", "ab"[n % 2]) for n in range(40)))["HW154"]
-    assert found.where == ("f:1 (a), 2 (b), and 38 more",)
+    assert found.where == ("f:1 (a), 2 (b), and 38 more: 'a good one'",)
+    long = findings(("a long text\n" * 9, "a"), ("a long text " * 9, "b"), ("a", "b"))["HW154"]
+    assert long.where == (f"f:1 (a), 2 (b): '{('a long text ' * 9)[:59]}…'",)
 
 
 def test_what_programs_write_for_no_label():

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from headwise.data.diagnosis import SHOWN, Finding, count
+from headwise.data.diagnosis import SHOWN, Finding, beginning, count
 from headwise.data.doctor.file import File
 from headwise.scores.scheme_check import check_tags, detect_scheme
 from headwise.scores.schemes import LETTERS
@@ -48,7 +48,8 @@ def torn(file: File) -> Iterator[Finding]:
         seen[own.tokens].append(number)
     found = [own for own in seen.values() if len({file.items[n].tags for n in own}) > 1]
     if found:
-        message = f"{file.count(len(found))} tagged in more than one way"
+        first = beginning(file.kind.show(file.items[found[0][0]]))
+        message = f"{file.count(len(found))} tagged in more than one way, first {first}"
         fix = "decide on one; a model cannot learn both"
         yield Finding("warning", "HW154", message, file.data.places(found[0]), fix)
 

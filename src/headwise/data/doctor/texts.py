@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from headwise.data.alike import in_long_chains, near_alike
-from headwise.data.diagnosis import SHOWN, Finding, some_of
+from headwise.data.diagnosis import SHOWN, Finding, beginning, some_of
 from headwise.data.doctor.file import File, pairs_of
 from headwise.data.numbers import stands_for_none
 
@@ -114,7 +114,8 @@ def clashes(file: File) -> Iterator[Finding]:
         unlike = {frozenset(items[n].labels): n for n in reversed(own)}  # the first place of each answer
         first = own if len(own) <= SHOWN else sorted(unlike.values())[:SHOWN]
         said = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
-        shown.append(f"{file.data.path}:" + ", ".join(some_of(said, len(own))))
+        places = f"{file.data.path}:" + ", ".join(some_of(said, len(own)))
+        shown.append(f"{places}: {beginning(file.kind.show(items[own[0]]))}")
     message = f"{file.count(len(torn))} with different labels in different places"
     fix = "decide for one answer each; no model can learn both"
     yield Finding("warning", "HW154", message, some_of(shown, len(torn)), fix)
