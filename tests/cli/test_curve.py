@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,27 @@ def test_errors_that_follow_no_power_law_are_warned_of(run, tmp_path):
     assert found["off"] < 0
     assert "% less than a power law" in " ".join(err.split())
     assert found["now"]["score"] >= np.mean(found["scores"], axis=0)[-1]
+
+
+@pytest.mark.parametrize("ahead", [0.03, -0.03])
+def test_models_of_most_texts_that_were_lucky_are_told(run, tmp_path, monkeypatch, ahead):
+    """The score of all texts is then less than theirs, which is not left to wonder at."""
+    write(tmp_path / "data.csv")
+    chance = np.random.default_rng(0)
+
+    def judge(train, test, seed):
+        return 0.8 - 0.1 * (len(train) / 96) ** -0.3 + chance.normal(0, 0.02) + ahead * (len(train) == 96)
+
+    monkeypatch.setattr(verb, "linear_judge", lambda *_: (judge, ()))
+    found = verb.curve_file(tmp_path / "data.csv")
+    last = found.scores.mean(axis=0)[-1]
+    assert found.law.off == 0
+    assert found.lucky == (pytest.approx(last) if ahead > 0 else None)
+    errors = replace(found, scores=1 - found.scores, sheet=replace(found.sheet, lower=True))
+    assert errors.lucky == (pytest.approx(1 - last) if ahead > 0 else None)
+    chance = np.random.default_rng(0)
+    _, out, _ = run("curve", "data.csv")
+    assert ("(The models of 96 texts were better, " in out) == (ahead > 0)
 
 
 def _numbers(path):

@@ -76,6 +76,9 @@ def curve(
     out.print(table)
     now = shown(found.score(found.items)[0], line.form)
     out.print(f"\nWith all {found.items:,} {of} it should be {now}.")
+    if found.lucky is not None:
+        most, last = f"{found.sizes[-1]:,} {of}", shown(found.lucky, line.form)
+        out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")
     for own in found.forecasts:
         values = own["gain"], *own["interval"]
         if found.sheet.lower:

@@ -62,6 +62,14 @@ class Curve:
         return (middle, low, high) if self.sheet.lower else (1 - middle, 1 - high, 1 - low)
 
     @property
+    def lucky(self) -> float | None:
+        """The mean score of the models of most items, where it is better than that of all items should be:
+        what the models of fewer say goes before it, and the difference is less than chance and what is off
+        from power laws by experience."""
+        last, now = float(self.scores[:, -1].mean()), self.score(self.items)[0]
+        return last if (last < now if self.sheet.lower else last > now) else None
+
+    @property
     def forecasts(self) -> list[dict[str, Any]]:
         """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
         `score` then."""
