@@ -139,10 +139,14 @@ def test_a_file_whose_tags_are_others(run, tagger, conll, tmp_path):
     (tmp_path / "other.conll").write_text(conll.replace("PER", "person"))
     code, _, err = run("evaluate", "m", "other.conll")
     assert (code, "[HW140]" in err, "person" in err) == (2, True, True)
-    (tmp_path / "some.conll").write_text(conll.replace("mr\tO", "mr\tB-PER", 5))
+    wrong = conll.replace("mr\tO", "mr\tB-PER", 5).replace("runs\tO", "runs\tB-LOC", 5)
+    (tmp_path / "some.conll").write_text(wrong)
     code, _, err = run("report", "m", "--data", "some.conll", "-o", "r.html")  # with mistakes to show
     assert code == 0, err
-    assert "some.conll:" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "some.conll:" in page
+    assert '<label>tag <select name="a"><option value="">any</option><option value="B-LOC">' in page
+    assert '<li data-a="B-PER" data-b="O">' in page
 
 
 def test_words_without_tags_are_sentences_too(run, tagger, tmp_path):

@@ -84,9 +84,10 @@ def mistakes_list(
             f'<li data-a="{escaped(mistake.label)}" data-b="{escaped(mistake.predicted)}">'
             f"<h3>{escaped(mistake.said)}</h3><small>{escaped(mistake.where)}</small>{inner}</li>"
         )
+    one = "tag" if parts else "label"
     choices = "".join(
         _choice(title, name, sorted({getattr(mistake, field) for mistake in mistakes} - {""}))
-        for title, name, field in (("label", "a", "label"), ("taken for", "b", "predicted"))
+        for title, name, field in ((one, "a", "label"), ("taken for", "b", "predicted"))
     )
     if numbers:
         note, ways = f"The {len(rows):,} that are farthest off, of {on}.", ("add to", "take from")

@@ -36,7 +36,6 @@ from headwise.verbs.outcome import Outcome
 MOST_MISTAKES = 10_000
 MOST_EXPLAINED = 200
 """Mistakes that are explained, and items whose explanations say which words count."""
-_ANSWERS = ("label", "predicted")
 _WORDS = 12  # of each label
 _MAPPED = (5, 14)  # words of the text whose attention is drawn
 _PROBED = 100  # texts, and words of each, that say how far heads look
@@ -198,7 +197,8 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     mistakes = []
     for told in listed:
         item = places.get(told["where"])
-        label, predicted = (own if isinstance(own := told.get(key), str) else "" for key in _ANSWERS)
+        answers = told.get("label", told.get("tag")), told.get("predicted")
+        label, predicted = (own if isinstance(own, str) else "" for own in answers)
         reason = why[id(item)].to_html() if id(item) in why else ""
         place, said = Path(told["where"]).name, task.mistaken(_isolated(told))
         mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
