@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from headwise.data.chunks import some
 from headwise.data.kinds.plain_text import NO_ANSWERS
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
@@ -69,7 +70,10 @@ class MaskedWords(Task):
         return MaskedModel(recipe.model, words)
 
     def objective(self, model: Any, parts: Parts[Any]) -> MaskedObjective:
-        return MaskedObjective(model, parts.train, parts.dev[:_MOST_JUDGED])
+        # From the whole of dev: neighbours in a file are often of one document, or of one source.
+        judged = min(len(parts.dev), _MOST_JUDGED)
+        dev = some(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
+        return MaskedObjective(model, parts.train, dev)
 
     def begin(self, model: Any, objective: Any) -> None:
         objective.begin()
