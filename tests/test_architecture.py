@@ -52,6 +52,7 @@ APART = {
     ("features", "tokenize"): "features_tokenize",
     ("store", "layout"): "store_lock",  # names of files
     ("store", "lock"): "store_lock",
+    ("store", "whole"): "store_lock",
     ("linear", "form"): "linear_form",
     ("linear", "hashing"): "linear_form",  # characters as numbers, which form counts
 }

@@ -1,8 +1,10 @@
+"""The work folder: keys of files; and what a run that was killed leaves in it goes with it."""
+
 import pytest
 from openpyxl import Workbook
 
 from headwise.data.errors import DataError
-from headwise.pretrain.work import key_of_contents, key_of_files
+from headwise.pretrain.work import Work, key_of_contents, key_of_files
 
 
 @pytest.mark.parametrize("key", [key_of_files, key_of_contents])
@@ -27,3 +29,13 @@ def test_sheets_of_a_workbook_have_keys_of_their_own(tmp_path):
 def test_what_cannot_be_opened_is_told(tmp_path, key):
     with pytest.raises(DataError, match="HW101"):
         key([str(tmp_path / "none.xlsx")])
+
+
+def test_nothing_is_left_of_files_that_were_never_whole(tmp_path):
+    work = Work.at(tmp_path / "work", ours=True)
+    for name in (".passages-0.txt.part", "passages-0.txt", ".text-0.numbers.part"):
+        (work.folder / name).write_text("")
+    (work.folder / "answers-0").mkdir()
+    (work.folder / "answers-0" / ".0.npy.part").write_text("")
+    work.clear()
+    assert not work.folder.exists()

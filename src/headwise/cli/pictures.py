@@ -48,7 +48,8 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OutputError: HW604, it cannot be written.
     """
-    from headwise.predictions.file import named_when_whole, telling_failures  # with it comes torch
+    from headwise.predictions.file import telling_failures  # with it comes torch
+    from headwise.store.whole import named_when_whole
 
     with telling_failures(path), named_when_whole(path) as part:
         part.write_text(text, encoding="utf-8", errors="replace")

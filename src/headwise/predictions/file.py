@@ -17,6 +17,7 @@ from headwise.data.formats.jsonl import as_text
 from headwise.data.rows import Row
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.scores.thresholds import decide
+from headwise.store.whole import named_when_whole
 
 FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 """Formats of tables of predictions, by the suffix of their files."""
@@ -106,20 +107,6 @@ def open_output(path: Path | None, *, append: bool = False, whole: bool = False)
                 yield packed
         else:
             yield file
-
-
-@contextmanager
-def named_when_whole(path: Path) -> Iterator[Path]:
-    """Gives a file to write, which takes the name `path` at the end, and is gone if that does not come; a
-    device, which has no other name, as it is."""
-    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
-    try:
-        yield part
-        if part != path:
-            part.replace(path)
-    finally:
-        if part != path:
-            part.unlink(missing_ok=True)
 
 
 @contextmanager

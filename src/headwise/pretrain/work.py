@@ -29,6 +29,7 @@ from headwise.data.compression import open_bytes
 from headwise.data.fingerprint import file_sha256
 from headwise.data.tables import table_kind
 from headwise.pretrain.errors import PretrainError
+from headwise.store.whole import named_when_whole
 
 MARK = "headwise-pretrain.json"
 _OURS = ("passages-", "counts-", "text-", "answers-", "state-")
@@ -86,15 +87,9 @@ def naming(path: Path) -> Iterator[None]:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Gives a file to write, which takes the name `path` once it is whole.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    partial = path.with_suffix(".part")
-    with naming(path):
-        yield partial
-        os.replace(partial, path)
+    """As `named_when_whole`, and what cannot be written is named."""
+    with naming(path), named_when_whole(path) as part:
+        yield part
 
 
 def write_array(array: NDArray[Any], path: Path) -> None:
@@ -167,7 +162,7 @@ class Work:
             for path in self.folder.iterdir():
                 if path.is_dir() and path.name.startswith(_OURS):
                     shutil.rmtree(path)
-                elif path.name == MARK or path.name.startswith(_OURS):
+                elif path.name == MARK or path.name.removeprefix(".").startswith(_OURS):
                     path.unlink()
             if not any(self.folder.iterdir()):
                 self.folder.rmdir()
