@@ -19,6 +19,7 @@ class Tagged:
             that are written as one ("du" for "de le") and cannot be told apart share their span.
         starts_document: Whether a document starts with this sentence.
         fields: All that the record of the sentence holds, where it is read to be predicted.
+        weight: How much the sentence counts in training.
     """
 
     tokens: tuple[str, ...]
@@ -30,6 +31,7 @@ class Tagged:
     spans: tuple[tuple[int, int], ...] | None = None
     starts_document: bool = False
     fields: Mapping[str, object] = field(default_factory=dict, hash=False)
+    weight: float = 1.0
 
     @property
     def labels(self) -> tuple[str, ...]:

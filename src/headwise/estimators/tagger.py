@@ -8,7 +8,15 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.data.sentence import Tagged
-from headwise.estimators.base import UNORDERED, TextEstimator, check_answered, check_listed, pair_of, plain
+from headwise.estimators.base import (
+    UNORDERED,
+    TextEstimator,
+    check_answered,
+    check_listed,
+    pair_of,
+    plain,
+    weights_for,
+)
 from headwise.models.answers.tags import TaggedText
 from headwise.report.tags import judge_tags
 
@@ -28,12 +36,13 @@ class TextTagger(TextEstimator):
 
     TASK: ClassVar[str] = "tag"
 
-    def fit(self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on sentences, which are lists of words, and a list of tags for each.
 
         Args:
             X: Sentences, each a list of one or more words.
             y: Their tags, one for each word.
+            sample_weight: How much each sentence counts, `[sentences]`, 0 or more, also of those split off.
             dev: Sentences and tags that choose the best epoch. By default a share of X (`split.dev` of the
                 recipe, 15 %), with equal sentences on one side.
 
@@ -41,7 +50,7 @@ class TextTagger(TextEstimator):
             HeadwiseError: A setting is wrong, or the sentences are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        sentences = _sentences(X, y)
+        sentences = _sentences(X, y, sample_weight)
         if len({tag for own in sentences for tag in own.tags}) < 2:
             raise ValueError("y has only one tag; a tagger needs two or more")
         return self._fit(sentences, None if dev is None else _sentences(*pair_of(dev)))
@@ -79,14 +88,15 @@ def _words(X: Any) -> list[tuple[str, ...]]:
     return [_row("X", place, row) for place, row in enumerate(X)]
 
 
-def _sentences(X: Any, y: Any) -> list[Tagged]:
+def _sentences(X: Any, y: Any, weights: Any = None) -> list[Tagged]:
     rows, words = check_answered(y, "lists of tags"), _words(X)
     tags = [_row("y", place, row) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
     for place, (own, named) in enumerate(zip(words, tags, strict=True)):
         if len(own) != len(named):
             raise ValueError(f"X[{place}] has {len(own)} words and y[{place}] {len(named)} tags")
-    return [Tagged(own, named, place) for place, (own, named) in enumerate(zip(words, tags, strict=True))]
+    rows = enumerate(zip(words, tags, weights_for(words, weights), strict=True))
+    return [Tagged(own, named, place, weight=weight) for place, (own, named, weight) in rows]
 
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:

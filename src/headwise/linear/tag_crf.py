@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
+from headwise.data.shares import held_weights_of
 from headwise.kernel import kernel
 from headwise.linear.chain import exponents, forward_backward, marginals, viterbi
 from headwise.linear.hashing import Ends, roomy_table_of
@@ -90,7 +91,8 @@ class CrfTagger:
 def fit_crf(
     sentences: Sequence[Tagged], scheme: Scheme, *, inner: Scheme = "bioes", seed: int = 0
 ) -> CrfTagger:
-    """Train a CRF; the penalty of one of plain tags is chosen on held-out sentences.
+    """Train a CRF; the penalty of one of plain tags is chosen on held-out sentences. Sentences count by
+    their weights: so often each is read.
 
     Args:
         sentences: Tagged sentences, one or more.
@@ -117,8 +119,9 @@ def choose_strength(sentences: Sequence[Tagged], *, seed: int = 0) -> float:
         number = {tag: place for place, tag in enumerate(tagger.tags)}
         chances, _ = tagger.marginals([own.tokens for own in held])
         true = np.array([number.get(tag, -1) for own in held for tag in own.tags])
+        counts = np.repeat([own.weight for own in held], [len(own.tags) for own in held])
         known = true >= 0
-        return float(-np.log(np.maximum(chances[known, true[known]], 1e-6)).sum())
+        return float(counts[known] @ -np.log(np.maximum(chances[known, true[known]], 1e-6)))
 
     return min(STRENGTHS, key=loss)
 
@@ -153,9 +156,15 @@ def fit_crf_with(
     # A weight is drawn to 0 where its feature occurs, each time by its part.
     decay = (strength / counts).astype(np.float32)
     random = np.random.default_rng(seed)
-    averaged = 0
+    counted, begun, averaged = held_weights_of(sentences), np.zeros(len(sentences)), 0
+    if counted is not None:
+        begun = random.random(len(sentences))  # a sentence that counts a third is read in one turn of three
     for turn in range(_TURNS):
-        order = random.permutation(len(sentences))
+        order = np.arange(len(sentences))
+        if counted is not None:
+            before, after = (np.floor(begun + number * counted) for number in (turn, turn + 1))
+            order = np.repeat(order, (after - before).astype(np.int64))
+        order = random.permutation(order)
         _turn(order, rows, ends, gold, weights, transitions, *squares, decay)
         if 2 * turn >= _TURNS - 1:
             averaged += 1

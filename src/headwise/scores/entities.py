@@ -113,7 +113,7 @@ def count_entities(predicted: Sequence[Spans], targets: Sequence[Spans]) -> Coun
     )
 
 
-def f1_of(counts: Counts) -> NDArray[np.float64]:
+def f1_of(counts: Counts | NDArray[np.float64]) -> NDArray[np.float64]:
     """F1 from right, predicted and true spans: `[..., 3]` -> `[...]`; 0 where nothing is right."""
     return 2 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1)
 

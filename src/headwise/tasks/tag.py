@@ -10,6 +10,7 @@ from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
+from headwise.data.shares import counted
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vocabulary import Vocabulary
@@ -105,7 +106,8 @@ class Tag(Task):
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         if model.config.expert.kind == "linear":
             add_expert(objective)
-        return Finished(evaluate_tags(model, parts.dev).to_json(), kept=model)
+        judged = [own for own, counts in zip(parts.dev, counted(parts.dev), strict=True) if counts]
+        return Finished(evaluate_tags(model, judged).to_json(), kept=model)
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         add_expert_again(objective, finished.kept)

@@ -86,13 +86,15 @@ def _expert(objective: "TaggingObjective") -> TagExpert | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """What encoder and expert say of held-out sentences, `[total, tags]` each, and the true tags."""
+    """What encoder and expert say of held-out sentences, `[total, tags]` each, the true tags, and how much
+    each sentence counts, `[sentences]`."""
 
     model: TagModel
     transitions: torch.Tensor
     scores: tuple[torch.Tensor, torch.Tensor]
     layout: Layout
     targets: torch.Tensor
+    counts: torch.Tensor
 
     def likeliest(self) -> tuple[float, float]:
         """The weights of encoder and expert that make the true tags of whole sentences likeliest, with a
@@ -121,7 +123,8 @@ class _Said:
         crf = self.model.tagger.beside(self.transitions, (weights[0], weights[1]))
         found = crf.log_likelihood(mixed, self.targets)
         # What the scheme forbids has no likelihood.
-        loss = _PRIOR * ((weights - 0.5) ** 2).sum() - found[found.isfinite()].sum()
+        known = found.isfinite()
+        loss = _PRIOR * ((weights - 0.5) ** 2).sum() - (found * self.counts)[known].sum()
         loss = loss / len(self.targets)
         (slopes,) = torch.autograd.grad(loss, [weights])
         return loss.item(), slopes.cpu().numpy().astype(np.float64)
@@ -137,6 +140,7 @@ class _Said:
             return [read_spans([tags[n] for n in own]) for own in each]
 
         truth, outside = spans(self.targets), tags.index("O")
+        counts = self.counts.double().cpu().numpy()
         scale = encoder + expert
         scores = np.zeros((len(_SHARES), len(_OUTSIDE)))
         for row, share in enumerate(_SHARES):
@@ -146,7 +150,7 @@ class _Said:
                 mixed = weights[0] * self.scores[0] + weights[1] * self.scores[1]
                 mixed[:, outside] -= less
                 found = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
-                scores[row, column] = f1_of(count_entities(found, truth).sum(axis=0))
+                scores[row, column] = f1_of(counts @ count_entities(found, truth))
         smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
         away = np.abs(np.array(_SHARES) - expert / scale)[:, None] + np.array(_OUTSIDE)
         best = int((smooth - _TIE * away).argmax())
@@ -169,10 +173,14 @@ def _said(objective: "TaggingObjective", expert: TagExpert, known: list[int]) ->
         said[1].append(torch.from_numpy(expert(words_of(batch))).to(model.device))
         order += places
     targets = np.concatenate([objective.dev_targets[known[place]] for place in order])
+    counts = np.ones(len(order), dtype=np.float32)
+    if objective.dev_weights is not None:
+        counts = objective.dev_weights[[known[place] for place in order]]
     return _Said(
         model,
         expert.transitions,
         (torch.cat(said[0]), torch.cat(said[1])),
         Layout([len(texts[place]) for place in order], model.device),
         torch.from_numpy(targets).to(model.device),
+        torch.from_numpy(counts).to(model.device),
     )

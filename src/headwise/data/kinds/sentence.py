@@ -12,7 +12,7 @@ from headwise.data.doctor.tags import few_spans, long, one_tag, other_tags, sche
 from headwise.data.doctor.texts import nearly_repeated, repeated, shared
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example, Parse
-from headwise.data.fingerprint import heads_field
+from headwise.data.fingerprint import heads_field, weight_field
 from headwise.data.head import Head, read_head
 from headwise.data.kind import Kind
 from headwise.data.nouns import Nouns
@@ -99,7 +99,8 @@ class SentenceKind(Kind[Tagged]):
         return " ".join(item.tokens)
 
     def fields(self, item: Tagged) -> Iterable[str | None]:
-        return "\n".join(item.tokens), "\n".join(item.tags), *heads_field(item.heads)
+        own = *heads_field(item.heads), *weight_field(item.weight)
+        return "\n".join(item.tokens), "\n".join(item.tags), *own
 
     def words(self, item: Tagged, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (item.tokens,)
