@@ -90,3 +90,25 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
     machine.fit(vectorizer.fit_transform([*TRAIN, *dev]), np.concatenate([TARGETS, targets]))
     texts = ["fine", "dull", "good", "bad", "fine plot", "dull plot"]
     assert both.predict(texts).tolist() == machine.predict(vectorizer.transform(texts)).tolist()
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_of_very_many_texts_a_fifth_chooses_and_all_are_learnt(monkeypatch, refit):
+    random = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(30)]
+    texts = [" ".join(random.choice(words, 6)) for _ in range(260)]
+    targets = np.array([("w1" in t.split()) ^ (random.random() < 0.3) for t in texts], dtype=int)
+    train, dev, test = (texts[:200], targets[:200]), (texts[200:240], targets[200:240]), texts[240:]
+    monkeypatch.setattr("headwise.linear.baseline.MOST_CELLS", 399)
+    some = fit_baseline(train, dev, refit=refit)
+    monkeypatch.setattr("headwise.linear.baseline.MOST_CELLS", 400)
+    few = fit_baseline((train[0][::5], train[1][::5]), dev)
+    assert some is not None
+    assert few is not None
+    assert (some.blocks, some.strength, some.dev_accuracy) == (few.blocks, few.strength, few.dev_accuracy)
+    monkeypatch.setattr("headwise.linear.baseline.BLOCKS", (some.blocks,))
+    monkeypatch.setattr("headwise.linear.baseline.STRENGTHS", (some.strength,))
+    told = fit_baseline(train, dev, refit=refit)
+    assert told is not None
+    np.testing.assert_allclose(some.model.scores(test), told.model.scores(test), rtol=1e-6)
+    assert not np.allclose(some.model.scores(test), few.model.scores(test))

@@ -230,3 +230,28 @@ def test_thresholds_bring_rare_labels_back_and_are_kept_with_the_model(tmp_path,
     plain = fit(train, dev, recipe(train={"epochs": 1}), tmp_path / "plain").model
     save_model(plain, tmp_path / "model", data={}, training={}, metrics={})
     assert load_model(tmp_path / "model").thresholds is None
+
+
+def test_what_is_done_is_told_from_the_first_epoch_to_the_last_training(tmp_path):
+    told = []
+
+    def report(done):
+        if done.scores is not None or done.until:
+            told.append((done.part, done.until, done.progress.epoch, done.scores is not None))
+
+    own = examples(24, 0)
+    fit(
+        own[:16],
+        own[16:],
+        recipe(train={"refit": True, "batch-texts": 16}),
+        tmp_path,
+        report=report,
+        stage=told.append,
+    )
+    first, chosen = told[:2], told[3][1]
+    assert first == [("", None, 0, True), ("", None, 1, True)]  # epochs that dev judges
+    assert told[2] == told[-1] == "linear expert, calibration"
+    again = told[3:-1]  # dev has chosen: nothing is judged, and how far it goes is known
+    assert {own[:2] for own in again} == {("once more, on all", chosen)}
+    assert max(own[2] for own in again) == chosen - 1
+    assert not any(own[3] for own in again)

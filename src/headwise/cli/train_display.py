@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from headwise.cli.console import messages, percent
 from headwise.cli.progress import Shown
@@ -13,6 +14,13 @@ from headwise.train.state import Progress
 
 NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
 """Dev scores that are not between 0 and 1."""
+
+
+class _Time(TimeRemainingColumn):
+    """What is left of the epochs; of other work, for how long it goes on."""
+
+    def render(self, task: Task) -> Text:
+        return TimeElapsedColumn().render(task) if task.total is None else super().render(task)
 
 
 class TrainDisplay(Shown):
@@ -30,33 +38,30 @@ class TrainDisplay(Shown):
         # No epoch is called best where the last one is kept.
         self._kept = "last" if config.score == "last" else "best"
         self.bar = Bar(
-            TextColumn("epoch {task.fields[epoch]}"),
+            TextColumn("{task.fields[what]}"),
             BarColumn(bar_width=None),
-            TextColumn(
-                f"loss {{task.fields[loss]}}  {self._kept} dev {{task.fields[kept]}}  "
-                f"{{task.fields[rate]}} {of}/s  left"
-            ),
-            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[how]}"),
+            _Time(compact=True),
             console=self.console,
             transient=True,
             disable=not self.console.is_terminal,
         )
-        self.task = self.bar.add_task("", epoch=f"1/{config.epochs}", loss="-", kept="-", rate="-")
+        self.task = self.bar.add_task("", total=None, what=f"epoch 1/{config.epochs}", how="")
 
     def show(self, report: Report) -> None:
         """Called by the training loop after each update and epoch."""
         progress = report.progress
         if not self._begun and progress.step > 1:
-            self._tell_resumed(progress)
+            self._tell_resumed(report)
         self._begun = True
+        part = f"{report.part}: " if report.until else ""
+        kept = "" if report.until else f"{self._kept} dev {self._best(progress)}  "
         self.bar.update(
             self.task,
-            total=report.batches * self._last_epoch(progress),
+            total=report.batches * (report.until or self._last_epoch(progress)),
             completed=report.batches * progress.epoch + progress.batch,
-            epoch=f"{progress.epoch + 1}/{self.config.epochs}",
-            loss=f"{report.loss:.3f}",
-            rate=f"{report.texts_per_second:,.0f}",
-            kept=self._shown(progress.history[progress.best_epoch]) if progress.history else "-",
+            what=f"{part}epoch {progress.epoch + 1}/{report.until or self.config.epochs}",
+            how=f"loss {report.loss:.3f}  {kept}{report.texts_per_second:,.0f} {self.of}/s  left",
         )
         if report.scores is None:
             return
@@ -70,11 +75,17 @@ class TrainDisplay(Shown):
             f"{report.texts_per_second:,.0f} {self.of}/s{best}"
         )
 
-    def _tell_resumed(self, progress: Progress) -> None:
+    def stage(self, text: str) -> None:
+        """What is done where no epoch is; the bar tells for how long."""
+        self.bar.remove_task(self.task)
+        self.task = self.bar.add_task("", total=None, what=text, how="")
+
+    def _tell_resumed(self, report: Report) -> None:
         """Where a run that was interrupted goes on, once the first update is done."""
+        progress = report.progress
         epoch, before = progress.epoch + 1, progress.step - 1
         told = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
-        if progress.history:
+        if progress.history and not report.until:
             told += f"; {self._kept} so far is epoch {progress.best_epoch + 1}"
             told += f" with dev {self._told(progress.history[progress.best_epoch])}"
         self.console.print(told)
@@ -84,6 +95,9 @@ class TrainDisplay(Shown):
         if not self.config.patience or not progress.history:
             return self.config.epochs
         return min(self.config.epochs, progress.epoch + max(1, self.config.patience - progress.stale))
+
+    def _best(self, progress: Progress) -> str:
+        return self._shown(progress.history[progress.best_epoch]) if progress.history else "-"
 
     def _shown(self, scores: Mapping[str, float]) -> str:
         score = scores[self.headline]

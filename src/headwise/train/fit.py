@@ -29,6 +29,9 @@ from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
 from headwise.train.state import Progress
 
+_AFTER = "linear expert, calibration"
+"""What comes after the epochs, in the words of a progress bar."""
+
 
 class Learnable(Protocol):
     """What training needs to know of a task (see `headwise.tasks.task.Task`)."""
@@ -77,6 +80,7 @@ def fit(
     resume: bool = False,
     together: Callable[[Parts[Any]], Parts[Any]] | None = None,
     report: Callable[[Report], None] = lambda _: None,
+    stage: Callable[[str], None] = lambda _: None,
 ) -> Fitted:
     """Train a model, its best epoch chosen on dev.
 
@@ -90,6 +94,7 @@ def fit(
         resume: Go on with the run in `folder`.
         together: What is trained on once dev has chosen; by default training and dev data.
         report: Called after each update and each epoch.
+        stage: Told what is done between and after trainings, in words.
 
     Raises:
         HeadwiseError: The data, the settings or a state to resume do not fit.
@@ -133,7 +138,11 @@ def fit(
         """What was chosen is settled; the last training has all texts."""
         again = folder / AGAIN
         goes_on = resume and (again / STATE).exists()
-        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on)
+
+        def told(done: Report) -> None:
+            report(replace(done, scores=None, part="once more, on all"))
+
+        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on, report=told)
         chosen.seconds += last.progress.seconds
         return last
 
@@ -144,12 +153,15 @@ def fit(
         whole = train_and_dev(parts)
         crossed = cross(learn, replace(whole, dev=[]), recipe.train, folder, resume=resume, report=report)
         progress, last = crossed.progress, learn_last(whole, crossed.progress)
+        stage(_AFTER)
         finished = task.finish_crossed(last.model, last.objective, crossed)
     else:
         last = learn(parts, folder, resume=resume, report=report)
+        stage(_AFTER)
         progress, finished = last.progress, task.finish(last.model, last.objective, parts)
         if refit:
             last = learn_last((together or train_and_dev)(parts), progress)
+            stage(_AFTER)
             task.finish_again(last.model, last.objective, finished)
     return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
 

@@ -50,6 +50,7 @@ class Report:
         loss: Mean loss of this epoch's texts so far.
         texts_per_second: Over this epoch, in this session.
         scores: Dev scores, after an epoch; None between.
+        until: The epochs that there are where dev has chosen before, and scores are none; None elsewhere.
         part: Which of several trainings it is, in words; empty for the only one.
     """
 
@@ -59,6 +60,7 @@ class Report:
     loss: float
     texts_per_second: float
     scores: dict[str, float] | None = None
+    until: int | None = None
     part: str = ""
 
 
@@ -313,6 +315,7 @@ class _Run:
             progress.loss / max(progress.texts, 1),
             self._session_texts / spent,
             scores,
+            self.until,
         )
 
     def save_if_due(self) -> None:

@@ -37,6 +37,9 @@ class Listener:
         """
         yield lambda _: None
 
+    def stage(self, text: str) -> None:
+        """Is told what is done in a training besides its epochs."""
+
     @contextmanager
     def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
         """Surrounds the predictions of a file, of which so many items were `kept` from before."""
