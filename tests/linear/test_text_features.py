@@ -91,6 +91,20 @@ def test_keeps_the_most_widespread_and_grows_beyond_the_first_table():
     assert len(reader.fit(found, max_features=ALL, least_texts=2)[0]) < len(vocabulary)
 
 
+def test_beyond_a_number_only_features_of_several_texts_are_kept():
+    texts = ["a b", "a b", "a b", "a c", "a c", "d"]  # a: 5 texts, b and a b: 3, c and a c: 2, d: 1
+
+    def kept(**how):
+        vocabulary, _ = BlockReader("words").fit(texts, max_features=how.pop("most", ALL), **how)
+        return len(vocabulary)
+
+    assert kept() == kept(rare=6) == 6  # so many may be rare
+    assert kept(rare=5) == 5  # of the rare ones the most widespread
+    assert [kept(rare=n) for n in (4, 3, 2, 0)] == [4, 3, 3, 3]  # those of three texts in any case
+    assert kept(rare=5, most=4) == 4
+    assert kept(rare=1, most=2) == 2
+
+
 def test_no_texts_and_texts_without_words():
     reader = BlockReader("characters")
     vocabulary, matrix = reader.fit([], max_features=ALL)

@@ -1,5 +1,8 @@
 """fit_linear: choices, out-of-fold scores, weights, soft labels, vectors."""
 
+from collections import Counter
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from headwise.linear import text_data, text_fit
 from headwise.linear.earlier import Earlier
 from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
+from headwise.linear.text_features import OFTEN
 from headwise.linear.text_fit import fit_linear
 
 TOPICS = ["the harbour and its boats", "a garden of roses", "engines with gears", "snow upon mountains"]
@@ -366,3 +370,20 @@ def test_numbers_are_learnt(size):
     said = found.model.scores(texts, vectors)[:, 0]
     assert np.corrcoef(said, counts)[0, 1] > 0.97
     np.testing.assert_allclose(TextExpert.of(found.model)(texts, vectors)[:, 0], said, atol=0.05)
+
+
+def test_features_of_many_texts_are_read_beyond_those_that_may_be_rare(monkeypatch):
+    random = np.random.default_rng(0)
+    texts = [" ".join(f"w{number}" for number in random.integers(0, 40, 12)) for _ in range(120)]
+    targets = np.array([("w1" in text.split()) ^ (random.random() < 0.1) for text in texts], dtype=int)
+    monkeypatch.setattr(text_data, "RARE", 50)
+    read = fit_linear(texts, targets, 2, settings=FIXED)
+    spread = Counter(key for text in texts for key in features_of(text))
+    often = sum(times >= OFTEN for times in spread.values())
+    assert 50 < often < len(spread)
+    assert len(read.model.blocks["words"]) == often
+
+
+def features_of(text):
+    words = text.split()
+    return {*words, *pairwise(words)}

@@ -32,6 +32,8 @@ MOST_RATIO_CLASSES = 20
 MOST_WEIGHTS = 120_000_000
 """Features times columns above which the rarest features are left out."""
 LEAST_FEATURES = 20_000
+RARE = 100_000
+"""Features of a block up to which also those of one or two texts are kept."""
 _OF_NUMBERS = 0.3  # the standard deviation of those of pairs beside vectors and features of length 1
 
 
@@ -165,19 +167,24 @@ class TrainingData:
         start = STARTS[0] if self.start is not None else 0.0
         return LinearSettings(tuple(self.blocks), ratios, self.strengths[0], dense, start)
 
+    @property
+    def rare(self) -> int:
+        """Features of a block up to which rare ones are kept."""
+        return min(self.most, RARE)
+
     def widened(self, settings: LinearSettings, texts: Sequence[Any]) -> "TrainingData | None":
         """With the one block of the settings, which may have the features of two; None where there are no
         more."""
         name = settings.blocks[0]
-        if self.start is not None or len(self.block(name, settings)[0]) < self.most:
+        if self.start is not None or len(self.block(name, settings)[0]) < self.rare:
             return None
         reader = replace(self.reader, block=name, edges=settings.edges)
-        block = reader.fit(texts, max_features=2 * self.most)
+        block = reader.fit(texts, max_features=2 * self.most, rare=2 * self.rare)
         return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
 
     def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
         """With what is read of the edges of the texts."""
-        block = replace(self.reader, edges=True).fit(texts, max_features=self.most)
+        block = replace(self.reader, edges=True).fit(texts, max_features=self.most, rare=self.rare)
         return replace(self, edged=block, cache={})
 
     def block(self, name: Block, settings: LinearSettings) -> tuple[Vocabulary, csr_matrix]:
@@ -322,7 +329,7 @@ def training_data(
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {}
     for name in names if earlier is None else earlier.model.blocks:
         own = replace(reader, block=name)
-        blocks[name] = own.fit(texts, max_features=most)
+        blocks[name] = own.fit(texts, max_features=most, rare=min(most, RARE))
         if earlier is not None:
             vocabulary = earlier.vocabulary(name, blocks[name][0], most)
             blocks[name] = vocabulary, own.transform(texts, vocabulary)

@@ -23,6 +23,8 @@ Block = Literal["words", "characters"]
 
 SHORTEST, LONGEST = 2, 5
 """Runs of characters that are counted."""
+OFTEN = 3
+"""Texts that a feature is in which is no rare one."""
 
 _PORTION = 1 << 19  # characters that are read at a time
 
@@ -79,7 +81,7 @@ class BlockReader:
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(
-        self, texts: Sequence[Any], *, max_features: int, least_texts: int = 1
+        self, texts: Sequence[Any], *, max_features: int, least_texts: int = 1, rare: int | None = None
     ) -> tuple[Vocabulary, csr_matrix]:
         """The features of training texts, the most widespread where there are too many; and the texts in
         them.
@@ -88,6 +90,7 @@ class BlockReader:
             texts: Training texts, or pairs of them.
             max_features: Most features that are kept.
             least_texts: Features of fewer texts are left out.
+            rare: Of more features than these, only those of `OFTEN` texts are kept; by default all.
         """
         texts = self._each(texts)
         table = _Growing()
@@ -95,8 +98,11 @@ class BlockReader:
         features, counts, ends = _joined(parts, len(texts))
         spread = np.bincount(features, minlength=table.known)
         kept = np.flatnonzero(spread >= least_texts)
-        if len(kept) > max_features:
-            kept = kept[np.argsort(-spread[kept], kind="stable")[:max_features]]
+        most = max_features
+        if rare is not None:
+            most = min(most, max(rare, np.count_nonzero(spread[kept] >= OFTEN)))
+        if len(kept) > most:
+            kept = kept[np.argsort(-spread[kept], kind="stable")[:most]]
         kept = kept[np.argsort(table.keys[kept])]
         new = np.full(table.known, -1, dtype=np.int32)
         new[kept] = np.arange(len(kept), dtype=np.int32)

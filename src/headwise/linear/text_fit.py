@@ -102,7 +102,7 @@ def fit_linear(
     sample_weight: NDArray | None = None,
     class_weight: NDArray | None = None,
     tokenizer: str = "penn",
-    max_features: int = 200_000,
+    max_features: int = 1_000_000,
     folds: int = 5,
     always: int = 0,
     seed: int = 0,
