@@ -2,6 +2,7 @@
 
 import pytest
 
+from headwise.tasks import find_task
 from headwise.tasks.defaults import with_teacher
 
 
@@ -11,3 +12,18 @@ from headwise.tasks.defaults import with_teacher
 )
 def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(human, items, again):
     assert with_teacher(human, items) == {"train": {"refit": again}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expert"),
+    [
+        ("classify", {"max_features": 1_000_000}),
+        ("multi-label", {"max_features": 1_000_000}),
+        ("regress", {"max_features": 1_000_000}),
+        ("pair", {"max_features": 100_000}),  # it has four weights a label for each
+        ("tag", None),  # its expert reads words in sentences
+    ],
+)
+def test_what_an_expert_may_read(name, expert):
+    own = find_task(name).defaults(60_000, vectors=False, encoder="ms-transformer")
+    assert own.get("expert") == expert

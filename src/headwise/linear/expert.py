@@ -20,7 +20,7 @@ class ExpertConfig:
     """linear: a linear SVM on words, word pairs and characters (of text pairs on what both texts share,
     where they differ and how their words match) adds its say, as much as dev asks for; none: the encoder
     alone."""
-    max_features: int = 1_000_000
+    max_features: int = 200_000
     """Most features of texts that it reads: words, word pairs, runs of characters. Beyond 200,000 these are
     such as several texts have."""
     features: int = 0

@@ -34,6 +34,7 @@ def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any])
         "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
         "encoder": {"name": encoder, "width": width, **own},
         "classifier": {"hidden": 128, "dropout": 0.3},
+        "expert": {"max_features": 1_000_000},
         "model": {} if readout is None else {"readout": readout},
         "train": {
             # About as many updates for every size: word vectors that begin at random need them.

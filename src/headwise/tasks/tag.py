@@ -61,7 +61,7 @@ class Tag(Task):
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """Every word of a sentence is an example, so fewer sentences are enough."""
         own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        del own["classifier"], own["model"]
+        del own["classifier"], own["expert"], own["model"]
         own["words"] |= {"dropout": 0.3, "min_count": 1}
         own["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
         own["train"]["refit"] = items < 5_000
