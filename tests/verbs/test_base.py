@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from headwise.data.parts import Parts
 from headwise.errors import ConfigError
 from headwise.features.bases import Base, choose_base, save_base
 from headwise.features.bases.base import Table
@@ -180,7 +181,8 @@ def test_every_text_is_judged_once_by_a_model_that_has_not_seen_it(tmp_path, bas
 
 
 def _noted(order, parts):
-    order[:] = [int(item.text.split("x")[1]) for item in parts.train]
+    if isinstance(parts, Parts):
+        order[:] = [int(item.text.split("x")[1]) for item in parts.train]
     return parts
 
 
