@@ -71,11 +71,11 @@ def main() -> None:
     if os.waitstatus_to_exitcode(status):
         sys.exit("headwise train failed")
     metrics = json.loads((model / "metrics.json").read_text())
-    size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in model.glob("*.safetensors"))
     minutes = (usage.ru_utime + usage.ru_stime) / 60
     print(
         f"\n{arguments.texts:,} texts: {minutes:.0f} minutes of the processor, "
-        f"{usage.ru_maxrss / 1024**2:.1f} GiB at most, {size / 1e6:.0f} MB on disk, in {folder}\n"
+        f"{usage.ru_maxrss / 1024**2:.1f} GiB at most, {size / 1e6:.0f} MB of weights, in {folder}\n"
         f"test accuracy {100 * metrics['test']['accuracy']:.1f} %, "
         f"{metrics['baseline']['name']} {100 * metrics['baseline']['accuracy']:.1f} %"
     )

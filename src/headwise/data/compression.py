@@ -35,8 +35,11 @@ SIGNATURES = {
     "zip": b"PK\x03\x04",
 }
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
+PARQUET = b"PAR1"
+WORKBOOK = "xl/workbook.xml"
+"""The member of a zip that makes it an Excel workbook."""
 FOREIGN = {
-    b"PAR1": "a Parquet file",
+    PARQUET: "a Parquet file",
     b"PARE": "an encrypted Parquet file",
     b"\xd0\xcf\x11\xe0": "an old Excel or Word file, or one with a password",
     b"%PDF": "a PDF file",
@@ -46,7 +49,7 @@ FOREIGN = {
     b"PK\x05\x06": "a zip archive without files",
 }
 PARTS = {
-    "xl/workbook.xml": "an Excel workbook",
+    WORKBOOK: "an Excel workbook",
     "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
     "[Content_Types].xml": "an Office file",
     "content.xml": "an OpenDocument file (.ods, .odt)",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import BinaryIO
 
-from headwise.data.compression import DAMAGED, ZIP_TROUBLE, open_bytes, size_on_disk
+from headwise.data.compression import DAMAGED, PARQUET, SIGNATURES, ZIP_TROUBLE, open_bytes, size_on_disk
 from headwise.data.errors import DataError
 from headwise.errors import ConfigError
 
@@ -13,7 +13,7 @@ CHUNK = 1 << 18  # bytes read at a time
 LONGEST_LINE = 1 << 24  # characters: two million words and more; what is longer could fill the memory
 # An archive that unpacks to more than this, and to so many times its own size, is a bomb.
 BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
-_PACKED = (b"PK\x03\x04", b"PAR1")  # what no text begins with
+_PACKED = (SIGNATURES["zip"], PARQUET)  # what no text begins with
 
 Line = tuple[int, str]
 """A line's number, from 1, and its text."""

@@ -85,9 +85,9 @@ def _choose(sample: Sequence[Record], source: Source, *, labelled: bool, known: 
     if known and set(known) <= set(names):
         return choose_flags(sample, source, known)
     weights = _weights(names, sample, source)
-    flags = guess_flags(sample, {options.text_column, *weights})
-    own = {name: [record.fields.get(name) for record in sample] for name in names}
     others = {options.text_column, *weights}
+    flags = guess_flags(sample, others)
+    own = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name not in others]
     several = [name for name in open_names if separator_of(own[name], options)]
     usual = [name for name in open_names if rank(name, NAMES) is not None and name not in flags]

@@ -11,11 +11,11 @@ import zipfile
 from collections.abc import Callable, Iterator
 
 from headwise.data.archives import read_files, split_member
-from headwise.data.compression import SIGNATURES, ZIP_TROUBLE, read_once
+from headwise.data.compression import PARQUET, SIGNATURES, WORKBOOK, ZIP_TROUBLE, read_once
 from headwise.data.errors import DataError
 from headwise.data.files import BOMB_RATIO, BOMB_SIZE, LONGEST_LINE, Line
 from headwise.data.parquet import parquet_lines
-from headwise.data.workbook import PART, workbook_lines
+from headwise.data.workbook import workbook_lines
 
 TABLES: dict[str, Callable[[str, str | None, list[str]], Iterator[Line]]] = {
     "xlsx": workbook_lines,
@@ -32,9 +32,9 @@ def table_kind(path: str) -> str | None:
     try:
         with open(file, "rb") as opened:
             first = opened.read(4)
-            if first == b"PAR1":
+            if first == PARQUET:
                 return "parquet"
-            if first == SIGNATURES["zip"] and PART in zipfile.ZipFile(opened).namelist():
+            if first == SIGNATURES["zip"] and WORKBOOK in zipfile.ZipFile(opened).namelist():
                 return "xlsx"
     except ZIP_TROUBLE:  # whoever reads the file says what is wrong with it
         pass

@@ -24,9 +24,6 @@ from headwise.data.errors import DataError
 from headwise.data.files import BOMB_RATIO, Line
 from headwise.data.libraries import library, telling_damage
 
-PART = "xl/workbook.xml"
-"""The member of the zip that makes it a workbook."""
-
 MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML that a small file may hold: memory may hold 30 times as much
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows

@@ -271,8 +271,17 @@ def train_parts(
     if told := repeated_told(human.kind, human.test, "test "):
         listener.warn(told)
     with listener.training(recipe, headline, task.unit(parts)) as report:
-        how = {"vectors": vectors, "resume": resume, "together": together}
-        fitted = fit(task, parts, recipe, folder, **how, report=report, stage=listener.stage)
+        fitted = fit(
+            task,
+            parts,
+            recipe,
+            folder,
+            vectors=vectors,
+            resume=resume,
+            together=together,
+            report=report,
+            stage=listener.stage,
+        )
         listener.stage("judging it on test" + ", and a baseline" * baseline)
         outcome = judged(task, human, recipe, fitted, baseline=baseline, shared=shared)
     if lesson is not None:
