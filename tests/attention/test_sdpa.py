@@ -1,13 +1,15 @@
 """What is particular to the padded implementation: its groups and its masks. Its results: test_table.py."""
 
+from dataclasses import dataclass
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.attention import sdpa
+from headwise.attention import reference, sdpa
 from headwise.attention.sdpa import Plan, _runs, attention
-from headwise.priors import Backward, Earlier, Everything, Forward, Window, WordDistance
+from headwise.priors import Backward, Earlier, Everything, Forward, Prior, Window, WordDistance
 from headwise.ragged import Layout
 
 
@@ -66,3 +68,48 @@ def test_no_mask_where_everything_is_seen():
     [group] = Plan.of(Layout([5, 5])).groups
     assert group.mask(Everything(), torch.float32) == (None, None)
     assert group.mask(Window(width=9), torch.float32) == (None, None)
+
+
+@dataclass(frozen=True)
+class Shifted(Prior):
+    """Scores that differ little, far from 0."""
+
+    by: float
+
+    def visible(self, pairs):
+        return pairs.key < pairs.length
+
+    def score(self, pairs):
+        return self.by - (pairs.query - pairs.key).abs()
+
+
+def differentiated(function, priors, layout, tensors):
+    output = function(*tensors, priors, layout)
+    return [output, *torch.autograd.grad(output.sin().sum(), tensors)]
+
+
+@pytest.mark.parametrize("lengths", [(6, 6), (30, 25, 2)])
+@pytest.mark.parametrize("by", [-1e9, 1e9, -1e31, 1e31])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gradients_where_all_scores_of_a_row_are_large(inputs, lengths, by, dtype):
+    """The kernel's gradient goes by the logarithm of a row's sum, which has no digits left there."""
+    tensors = [x.requires_grad_() for x in inputs(lengths, 2, 4, dtype)]
+    found, wanted = (
+        differentiated(function, [Shifted(by), Everything()], Layout(lengths), tensors)
+        for function in (attention, reference.attention)
+    )
+    tolerance = 1e-5 if dtype == torch.float32 else 1e-6
+    torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("by", [0.0, -300.0, -30_000.0])
+def test_large_scores_in_16_bits(inputs, by):
+    """On the CPU 16 bits are computed in float32, with the digits of its scores."""
+    lengths = (30, 25, 2)
+    tensors = [x.requires_grad_() for x in inputs(lengths, 1, 4, torch.float16)]
+    exact = [x.detach().double().requires_grad_() for x in tensors]
+    found = differentiated(attention, [Shifted(by)], Layout(lengths), tensors)
+    wanted = differentiated(reference.attention, [Shifted(by)], Layout(lengths), exact)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.dtype == torch.float16
+        torch.testing.assert_close(ours.double(), theirs, rtol=5e-3, atol=5e-3)

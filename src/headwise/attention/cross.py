@@ -57,11 +57,11 @@ def cross_attention(
             f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} do not fit "
             f"one another or {queries} and {keys}"
         )
-    if query.dtype == torch.bfloat16 and query.device.type == "cpu":
-        # As for self-attention: on the CPU the fused kernel is slower in bfloat16 than in float32.
+    if query.dtype in (torch.float16, torch.bfloat16) and query.device.type == "cpu":
+        # As for self-attention: on the CPU the fused kernel is slower in 16 bits than in float32.
         with torch.autocast("cpu", enabled=False):
             q, k, v = query.float(), key.float(), value.float()
-            return cross_attention(q, k, v, queries, keys, scale, drop).bfloat16()
+            return cross_attention(q, k, v, queries, keys, scale, drop).to(query.dtype)
     plan = _plan(queries, keys)
     if not plan.groups:
         return value.new_zeros((queries.total, *value.shape[1:]))

@@ -7,7 +7,7 @@ parameters are computed one by one, without the kernel.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -20,14 +20,16 @@ from headwise.ragged import Layout
 
 _RATIO = 1.25  # texts are padded together while the longest is at most this many times the shortest
 _SLACK = 8  # ... or at most this many positions longer
+_FAR = 0.1  # divided by the precision: rows whose scores all lie beyond keep no digits of their sum
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
     """The same function as `headwise.attention.reference.attention`; see there."""
-    if query.dtype == torch.bfloat16 and query.device.type == "cpu":
-        # On the CPU the fused kernel is slower in bfloat16 than in float32 (and autocast would pick it).
+    if query.dtype in (torch.float16, torch.bfloat16) and query.device.type == "cpu":
+        # On the CPU the fused kernel is slower in 16 bits than in float32 (and autocast would pick it); and
+        # 16 bits are too few for large scores.
         with torch.autocast("cpu", enabled=False):
-            return attention(query.float(), key.float(), value.float(), priors, layout).bfloat16()
+            return attention(query.float(), key.float(), value.float(), priors, layout).to(query.dtype)
     plan = Plan.of(layout)
     if not plan.groups:
         return value  # no rows
@@ -46,7 +48,11 @@ def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Ten
         return _learned_head(q.squeeze(1), k.squeeze(1), v.squeeze(1), prior, group).unsqueeze(1)
     bias, empty = group.mask(prior, q.dtype)
     q, k = (prior.rotate(x, group.place) for x in (q, k))
-    head = scaled_dot_product_attention(q, k, v, bias)
+    if bias is not None and (prior, q.dtype) in group.far:
+        # The gradient of the fused kernel goes by the logarithm of a row's sum, which is lost here.
+        head = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5 + bias).softmax(-1) @ v
+    else:
+        head = scaled_dot_product_attention(q, k, v, bias)
     return head if empty is None else head.masked_fill(empty, 0.0)
 
 
@@ -82,6 +88,7 @@ class Group:
 
     `flat` is the place in the padded group, `text * longest + position`, of each real row; None where no
     text needs padding. The sizes are left out where a graph leaves them open (`headwise.attention.padded`).
+    `far` has the masks that are far from 0 in all of a row.
     """
 
     sizes: list[int]
@@ -89,6 +96,7 @@ class Group:
     flat: Tensor | None
     trees: tuple[Tensor, ...] | None
     masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
+    far: set[tuple[Prior, torch.dtype]] = field(default_factory=set)
 
     @classmethod
     def of(cls, part: Layout) -> "Group":
@@ -142,11 +150,15 @@ class Group:
         if self.flat is not None and visible.shape[1] > 1:
             # Queries in the padding: what they see is thrown away, but it must not be nothing.
             visible = visible | (pairs.query >= pairs.length)
+        scored = score is not None
         if score is None:
             if self.sizes and bool(visible.all()):
                 return None, empty
             score = visible.new_zeros((), dtype=dtype)
         bias = torch.where(visible, score.to(dtype), float("-inf"))
+        precision = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
+        if scored and self.sizes and bool((bias.amax(-1).abs() > _FAR / precision).any()):
+            self.far.add((prior, dtype))
         return bias[:, None].expand(self.texts, -1, -1, -1), empty
 
     @cached_property
