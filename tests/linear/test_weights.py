@@ -1,9 +1,10 @@
-"""A weight is nearly as many texts or pairs, but for how rare words are, which is counted in texts."""
+"""A weight is nearly as many texts or pairs: it is relative, and ratios add 1 to sums of weights."""
 
 import numpy as np
 import pytest
 
-from headwise.linear.text_data import LinearSettings
+from headwise.linear.text_data import LinearSettings, Numbers, training_data
+from headwise.linear.text_features import BlockReader
 from headwise.linear.text_fit import fit_linear
 
 RANDOM = np.random.default_rng(0)
@@ -24,9 +25,10 @@ TIMES = RANDOM.integers(0, 4, 200)
     ("items", "targets", "classes"),
     [(TEXTS, SETS, 2), (PAIRS, ALIKE.astype(np.int64), 2), (PAIRS, SCORES, 1)],
 )
-def test_a_weight_is_nearly_as_many(items, targets, classes):
+@pytest.mark.parametrize(("ratios", "most"), [(True, 0.3), (False, 0.05)])
+def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
     def said(numbers, strength, weights=None):
-        settings = LinearSettings(ratios=targets is not SCORES, strength=strength)
+        settings = LinearSettings(ratios=ratios and targets is not SCORES, strength=strength)
         some, how = (
             [items[number] for number in numbers],
             {"sample_weight": weights, "pairs": items is PAIRS},
@@ -37,5 +39,58 @@ def test_a_weight_is_nearly_as_many(items, targets, classes):
     every = np.arange(200)
     wanted = said(np.repeat(every, TIMES), 0.2)
     # The weights are relative: their mean goes into the strength.
-    weighed, plain = said(every, 0.2 * TIMES.mean(), TIMES), said(every, 0.2)
-    assert np.abs(weighed - wanted).mean() < 0.3 * np.abs(plain - wanted).mean()
+    weighed, plain = said(every, 0.2 * TIMES[TIMES > 0].mean(), TIMES), said(every, 0.2)
+    assert np.abs(weighed - wanted).mean() < most * np.abs(plain - wanted).mean()
+
+
+@pytest.mark.parametrize("items", [TEXTS, PAIRS], ids=["texts", "pairs"])
+@pytest.mark.parametrize("block", ["words", "characters"])
+def test_a_weight_is_as_many_in_how_rare_words_are(items, block):
+    reader, every = BlockReader(block, pairs=items is PAIRS), np.repeat(np.arange(200), TIMES)
+    again, repeated = reader.fit([items[number] for number in every], max_features=10**6)
+    found, weighed = reader.fit(items, max_features=10**6, weights=TIMES)
+    np.testing.assert_array_equal(found.keys, again.keys)
+    np.testing.assert_allclose(found.idf, again.idf, rtol=1e-6)
+    np.testing.assert_allclose(weighed[every].toarray(), repeated.toarray(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("items", "targets", "classes"),
+    [(TEXTS, SETS, 2), (TEXTS, SCORES, 1), (PAIRS, ALIKE.astype(np.int64), 2), (PAIRS, SCORES, 1)],
+)
+def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
+    """Neither in words, nor in mean and deviation of numbers, nor in what a mistake costs."""
+    counts = (TIMES > 0).astype(float)
+    settings = LinearSettings(ratios=targets is not SCORES, dense=1.0, form=items is TEXTS)
+    vectors = np.random.default_rng(1).normal(size=(200, 4)).astype(np.float32)
+    vectors[counts == 0] += 9
+
+    def fitted(some, weights=None):
+        return fit_linear(
+            [items[number] for number in some], targets[some], classes, dense=vectors[some],
+            sample_weight=weights, pairs=items is PAIRS, settings=settings, folds=1,
+        ).model  # fmt: skip
+
+    beside, alone = fitted(np.arange(200), counts), fitted(np.flatnonzero(counts))
+    for name, own in alone.blocks.items():
+        np.testing.assert_array_equal(beside.blocks[name].idf, own.idf)
+    np.testing.assert_allclose(beside.scale.mean, alone.scale.mean, atol=1e-6)
+    said = [own.scores(items, vectors, None) for own in (beside, alone)]
+    assert np.abs(said[0] - said[1]).max() < 0.1 * np.abs(said[1]).max()  # the order of texts is another
+
+
+def test_numbers_count_by_weights():
+    values = np.array([[0.0], [1.0], [1.0], [4.0], [1e6]])
+    found = Numbers.of(values, weights=np.array([1.0, 1.0, 1.0, 2.0, 0.0]))
+    again = Numbers.of(np.array([[0.0], [1.0], [1.0], [4.0], [4.0]]))
+    assert found.center == pytest.approx(again.center)
+    assert found.deviation == pytest.approx(again.deviation)
+
+
+def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
+    data = training_data(
+        TEXTS, np.zeros(200, np.int64), 2, None, None, np.repeat([1.0, 50.0], [198, 2]), None,
+        BlockReader("words"), 10**6, judged=198,
+    )  # fmt: skip
+    plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)
+    np.testing.assert_array_equal(data.blocks["words"][0].idf, plain.idf)

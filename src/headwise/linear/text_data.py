@@ -70,7 +70,12 @@ class Numbers:
 
     @classmethod
     def of(
-        cls, numbers: NDArray, widths: Any = _OF_NUMBERS, least: Any = 0.0, judged: int | None = None
+        cls,
+        numbers: NDArray,
+        widths: Any = _OF_NUMBERS,
+        least: Any = 0.0,
+        judged: int | None = None,
+        weights: NDArray | None = None,
     ) -> "Numbers":
         """Those of training texts; numbers that are all the same say nothing.
 
@@ -79,12 +84,14 @@ class Numbers:
             widths: What each is to differ by.
             least: What each is taken to differ by at least.
             judged: The texts behind so many first ones are not like others: their numbers say nothing.
+            weights: How much each text counts in mean and deviation, if they differ.
         """
         own = np.asarray(numbers, dtype=np.float64)
-        some = own[:judged]
+        some, counts = own[:judged], None if weights is None else weights[:judged]
         center, spread = np.zeros(own.shape[1]), np.zeros(own.shape[1])
-        if len(some):
-            center, spread = some.mean(axis=0), some.std(axis=0)
+        if some.size:
+            center = np.average(some, axis=0, weights=counts)
+            spread = np.sqrt(np.average((some - center) ** 2, axis=0, weights=counts))
         deviation = np.where(spread > 1e-6, np.maximum(spread, least), np.inf) / widths
         values = (own - center) / deviation
         values[len(some) :] = 0
@@ -106,9 +113,10 @@ class TrainingData:
         sets: Of label sets whether a text has each label, `[texts, classes]`, else None.
         wanted: Numbers that are wanted in place of labels, `[texts, 1]`, else None.
         label_weights: Of label sets what a text with the label counts beside one without, `[classes]`.
-        importance: How much each text counts, `[texts]`, 1 in the mean.
+        importance: How much each text counts, `[texts]`, 1 in the mean of those that do.
         counts: The same where texts are held out, without the weights of labels; None where all count the
             same.
+        amounts: The same in what is counted of their words and numbers; names of labels count 1.
         classes: Number of labels.
         most: Features that a block may have.
         reader: Of the first block.
@@ -128,6 +136,7 @@ class TrainingData:
     label_weights: Floats
     importance: Floats
     counts: Floats | None
+    amounts: Floats | None
     classes: int
     most: int
     reader: BlockReader
@@ -179,12 +188,14 @@ class TrainingData:
         if self.start is not None or len(self.block(name, settings)[0]) < self.rare:
             return None
         reader = replace(self.reader, block=name, edges=settings.edges)
-        block = reader.fit(texts, max_features=2 * self.most, rare=2 * self.rare)
+        how = {"rare": 2 * self.rare, "weights": self.amounts}
+        block = reader.fit(texts, max_features=2 * self.most, **how)
         return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
 
     def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
         """With what is read of the edges of the texts."""
-        block = replace(self.reader, edges=True).fit(texts, max_features=self.most, rare=self.rare)
+        how = {"rare": self.rare, "weights": self.amounts}
+        block = replace(self.reader, edges=True).fit(texts, max_features=self.most, **how)
         return replace(self, edged=block, cache={})
 
     def block(self, name: Block, settings: LinearSettings) -> tuple[Vocabulary, csr_matrix]:
@@ -206,6 +217,7 @@ class TrainingData:
             wanted=None if self.wanted is None else self.wanted[texts],
             importance=self.importance[texts],
             counts=None if self.counts is None else self.counts[texts],
+            amounts=None if self.amounts is None else self.amounts[texts],
             start=None if self.start is None else self.start.take(texts),
             cache={},
         )
@@ -315,21 +327,22 @@ def training_data(
         np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     )
     label_weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
-    counts = None
-    if sample_weight is not None and importance.any():
-        counts = (importance / importance.mean()).astype(np.float32)
+    counting, counts, amounts = importance > 0, None, None
+    if sample_weight is not None and counting.any():
+        counts = (importance / importance[counting].mean()).astype(np.float32)
+        amounts = _amounts(counts, judged)
     if class_weight is not None and sets is None:
         own = np.asarray(class_weight, dtype=np.float64)
         importance = importance * (own[hard] if soft is None else soft @ own)
     if importance.sum() > 0:
-        importance = importance / importance.mean()
+        importance = importance / importance[counting].mean()
     columns = 1 if classes == 2 and sets is None else classes
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     names: tuple[Block, ...] = ("words", "characters")
     blocks: dict[Block, tuple[Vocabulary, csr_matrix]] = {}
     for name in names if earlier is None else earlier.model.blocks:
         own = replace(reader, block=name)
-        blocks[name] = own.fit(texts, max_features=most, rare=min(most, RARE))
+        blocks[name] = own.fit(texts, max_features=most, rare=min(most, RARE), weights=amounts)
         if earlier is not None:
             vocabulary = earlier.vocabulary(name, blocks[name][0], most)
             blocks[name] = vocabulary, own.transform(texts, vocabulary)
@@ -338,7 +351,10 @@ def training_data(
     vectors = np.zeros((len(texts), size), dtype=np.float32)
     turn = np.eye(size, dtype=np.float32)
     if dense is not None and len(texts):
-        mean = np.asarray(dense).mean(axis=0, dtype=np.float64).astype(np.float32)
+        if amounts is None:
+            mean = np.asarray(dense).mean(axis=0, dtype=np.float64).astype(np.float32)
+        else:
+            mean = np.average(dense, axis=0, weights=amounts.astype(np.float64)).astype(np.float32)
         if earlier is not None and earlier.model.scale is not None:
             mean = earlier.model.scale.mean
         vectors = DenseScale(mean, 1.0)(dense)
@@ -353,10 +369,10 @@ def training_data(
         turn = leading(vectors[importance > 0])
         vectors = np.asarray(vectors @ turn, dtype=np.float32)
     if reader.pairs:
-        further = Numbers.of(form if numbers is None else numbers)
+        further = Numbers.of(form if numbers is None else numbers, weights=amounts)
     else:
-        further = Numbers.of(form, WIDTHS, LEAST, judged)
-    weights = label_weights.astype(np.float32), importance.astype(np.float32), counts
+        further = Numbers.of(form, WIDTHS, LEAST, judged, amounts)
+    weights = label_weights.astype(np.float32), importance.astype(np.float32), counts, amounts
     return TrainingData(
         blocks,
         vectors,
@@ -373,6 +389,16 @@ def training_data(
         reader,
         start,
     )
+
+
+def _amounts(counts: Floats, judged: int | None) -> Floats | None:
+    """How much each text counts in what is counted of all; None where they count the same. Names of labels,
+    behind those that are judged, weigh more than they say of how rare words are."""
+    own = counts[:judged]
+    if not own.any() or (own == own[0]).all():
+        return None
+    own = own / own[own > 0].mean()
+    return np.append(own, np.ones(len(counts) - len(own))).astype(np.float32)
 
 
 def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:

@@ -35,7 +35,8 @@ class Vocabulary:
 
     Attributes:
         keys: Their hashes, sorted, `[features]`.
-        idf: Inverse document frequency, `ln((1 + texts) / (1 + texts with it)) + 1`, `[features]`.
+        idf: Inverse document frequency, `ln((1 + texts) / (1 + texts with it)) + 1`, `[features]`; texts
+            count by their weights, where they have some.
     """
 
     keys: NDArray[np.uint32]
@@ -81,7 +82,13 @@ class BlockReader:
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(
-        self, texts: Sequence[Any], *, max_features: int, least_texts: int = 1, rare: int | None = None
+        self,
+        texts: Sequence[Any],
+        *,
+        max_features: int,
+        least_texts: int = 1,
+        rare: int | None = None,
+        weights: NDArray | None = None,
     ) -> tuple[Vocabulary, csr_matrix]:
         """The features of training texts, the most widespread where there are too many; and the texts in
         them.
@@ -91,13 +98,22 @@ class BlockReader:
             max_features: Most features that are kept.
             least_texts: Features of fewer texts are left out.
             rare: Of more features than these, only those of `OFTEN` texts are kept; by default all.
+            weights: How much each text counts in how rare features are, `[texts]`: 2 as much as two like
+                it. What only texts of weight 0 have is no feature; others are chosen by texts, as a
+                repeat would not make a feature more widespread.
         """
         texts = self._each(texts)
         table = _Growing()
         parts = [table.count(*found) for found in self.hashes(texts)]
         features, counts, ends = _joined(parts, len(texts))
         spread = np.bincount(features, minlength=table.known)
-        kept = np.flatnonzero(spread >= least_texts)
+        frequency, total = spread, len(texts)
+        if weights is not None:
+            counting = np.tile(weights, 2) if self.pairs else weights
+            own = np.repeat(counting, np.diff(ends))
+            spread = np.bincount(features[own > 0], minlength=table.known)
+            frequency, total = np.bincount(features, own, minlength=table.known), counting.sum()
+        kept = np.flatnonzero(spread >= max(least_texts, 1))
         most = max_features
         if rare is not None:
             most = min(most, max(rare, np.count_nonzero(spread[kept] >= OFTEN)))
@@ -106,7 +122,7 @@ class BlockReader:
         kept = kept[np.argsort(table.keys[kept])]
         new = np.full(table.known, -1, dtype=np.int32)
         new[kept] = np.arange(len(kept), dtype=np.int32)
-        idf = np.log((1 + len(texts)) / (1 + spread[kept])) + 1
+        idf = np.log((1 + total) / (1 + frequency[kept])) + 1
         vocabulary = Vocabulary(table.keys[kept].copy(), idf.astype(np.float32))
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
         return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
