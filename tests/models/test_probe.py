@@ -74,6 +74,17 @@ def test_a_bert_that_looks_ahead(steps):
         assert head.spread < 0.01
 
 
+def test_an_encoder_stays_as_it_was():
+    source = shifted(0)
+    source.encoder.set_attn_implementation("sdpa")
+    source.encoder.train()
+    probe(source, ["a b"])
+    with pytest.raises(ConfigError, match="expected a text"):
+        probe(source, [1])
+    assert source.encoder.config._attn_implementation == "sdpa"
+    assert source.encoder.training
+
+
 def test_a_text_longer_than_the_window_is_read_in_parts():
     (head,) = probe(shifted(0), [" ".join("abcdefgh" * 5)])
     assert head.counts.tolist() == [40]

@@ -5,7 +5,8 @@ scale it works. Special tokens ([CLS], a classification node, a relay) are neith
 span of words the nearest one counts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +89,13 @@ def probe(model: Any, texts: Iterable[Any]) -> list[HeadReach]:
         ConfigError: The encoder has no attention among words, or there is no text with two words.
     """
     tallies: dict[tuple[int, int], _Tally] = {}
-    observe = _pretrained if isinstance(model, Pretrained) else _own
-    for text in texts:
-        observe(model, text, tallies)
+    if isinstance(model, Pretrained):
+        with _telling_weights(model.encoder):
+            for text in texts:
+                _pretrained(model, text, tallies)
+    else:
+        for text in texts:
+            _own(model, text, tallies)
     found = [
         HeadReach(layer, head, tally.counts, tally.spread / tally.queries, tally.prior)
         for (layer, head), tally in sorted(tallies.items())
@@ -123,10 +128,20 @@ def _distances(queries: Sequence[Node], keys: Sequence[Node]) -> torch.Tensor:
     return (start - at).clamp(min=0) + (at - last).clamp(min=0)
 
 
+@contextmanager
+def _telling_weights(encoder: Any) -> Iterator[None]:
+    """Let an encoder of Hugging Face hold its weights, as it does in prediction; then it is as it was."""
+    kind, training = encoder.config._attn_implementation, encoder.training
+    encoder.eval().set_attn_implementation("eager")  # the others hold no weights
+    try:
+        yield
+    finally:
+        encoder.train(training).set_attn_implementation(kind)
+
+
 @torch.no_grad()
 def _pretrained(source: Pretrained, text: str | Example, tallies: dict[tuple[int, int], _Tally]) -> None:
-    encoder, tokenizer = source.encoder.eval(), source.tokenizer
-    encoder.set_attn_implementation("eager")  # the others hold no weights
+    encoder, tokenizer = source.encoder, source.tokenizer
     (pieces,) = tokenizer.pieces([get_tokenizer("whitespace").words(as_example(text).text)])
     before, after = len(tokenizer.prefix), len(tokenizer.suffix)
     room = source.window - before - after
