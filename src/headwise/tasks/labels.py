@@ -39,6 +39,7 @@ class LabelTask(Task):
     """One of several labels for each item."""
 
     predictor = LabelPredictor
+    after = "linear expert, calibration"
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
         train, dev = ((own, wanted_of(own, model.labels)) for own in (parts.train, parts.dev))

@@ -48,6 +48,7 @@ class MultiLabel(Task):
     sections = (*LABEL_SECTIONS, "thresholds")
     in_python = True
     predictor = LabelSetPredictor
+    after = "linear expert, calibration, thresholds"
     based = crosses = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:

@@ -38,7 +38,7 @@ class NumberTask(Task):
     """A number for each item."""
 
     predictor = NumberPredictor
-    crosses = True
+    after, crosses = "linear expert", True
 
     def targets(self, items: Any) -> np.ndarray:
         """The true numbers of items, `[items]`."""

@@ -51,7 +51,7 @@ class Tag(Task):
     sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
     based = True
-    judged_parts = "words"
+    judged_parts, after = "words", "linear expert"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 

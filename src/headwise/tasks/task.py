@@ -57,6 +57,8 @@ class Task(ABC):
     """How its predictions are made and written down; None where it makes none."""
     based: ClassVar[bool] = False
     """Whether its models begin with a base by themselves."""
+    after: ClassVar[str] = "scores on dev"
+    """What comes after the epochs, in the words of a progress bar."""
     crosses: ClassVar[bool] = False
     """Whether what is fitted after training can be fitted to outputs of models of folds."""
     judged_parts: ClassVar[str] = ""

@@ -29,9 +29,6 @@ from headwise.train.objective import Objective
 from headwise.train.recipe import Recipe
 from headwise.train.state import Progress
 
-_AFTER = "linear expert, calibration"
-"""What comes after the epochs, in the words of a progress bar."""
-
 
 class Learnable(Protocol):
     """What training needs to know of a task (see `headwise.tasks.task.Task`)."""
@@ -58,6 +55,8 @@ class Learnable(Protocol):
         """Give a model that was trained again, on all texts, what `finish` has found."""
         ...
 
+    after: ClassVar[str]
+    """What comes after the epochs, in the words of a progress bar."""
     crosses: ClassVar[bool]
     """Whether it can `finish_crossed`."""
 
@@ -153,15 +152,15 @@ def fit(
         whole = train_and_dev(parts)
         crossed = cross(learn, replace(whole, dev=[]), recipe.train, folder, resume=resume, report=report)
         progress, last = crossed.progress, learn_last(whole, crossed.progress)
-        stage(_AFTER)
+        stage(task.after)
         finished = task.finish_crossed(last.model, last.objective, crossed)
     else:
         last = learn(parts, folder, resume=resume, report=report)
-        stage(_AFTER)
+        stage(task.after)
         progress, finished = last.progress, task.finish(last.model, last.objective, parts)
         if refit:
             last = learn_last((together or train_and_dev)(parts), progress)
-            stage(_AFTER)
+            stage(task.after)
             task.finish_again(last.model, last.objective, finished)
     return Fitted(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
 
