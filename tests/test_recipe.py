@@ -48,6 +48,10 @@ def test_dashes_and_underscores_name_the_same_setting():
             {"train": {"batch-text": 3}},
             "train: unknown setting 'batch-?_?text'; did you mean 'batch-texts'",
         ),
+        (
+            {"model": {"task": "masked-words"}, "base": {"name": "english"}},
+            r"base: the task masked-words has no such settings; its words begin with vectors \(--vectors",
+        ),
         ({"train": 3}, "train: expected a table of settings, got 3"),
         ({"encoder": "transformer"}, "encoder: expected a table of settings, got 'transformer'"),
         ({"train": {"epochs": "3"}}, "train: epochs: expected a whole number, got '3'"),

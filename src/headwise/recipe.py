@@ -59,9 +59,13 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
     merged["encoder"] = _encoder_settings(encoders, task.encoder)
     for section in CONFIGS:
         if merged[section] and section not in own:
-            raise ConfigError(
-                f"{section}: the task {name} has no such settings; it has those of {', '.join(own)}"
-            )
+            told = f"it has those of {', '.join(own)}"
+            if section == "base" and "words" in own:
+                told = (
+                    "its words begin with vectors (--vectors FILE), or all of it with a model of masked "
+                    "words (--base FOLDER)"
+                )
+            raise ConfigError(f"{section}: the task {name} has no such settings; {told}")
     for section in ("encoder", "vectors"):
         given = {key for layer in layers for key in layer.get(section, {})} - {"extra_words"}
         if "encoder" not in own and given:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from headwise.data import Example, split_examples
 from headwise.data.duplicates import normal_text
 from headwise.data.errors import DataError
-from headwise.data.split import fold_items
+from headwise.data.kinds.bag import BagKind
+from headwise.data.kinds.pair import PairKind
+from headwise.data.split import fold_items, split_items
 from headwise.errors import ConfigError
 
 
@@ -23,6 +25,21 @@ def test_labels_that_are_nearly_all_different_are_no_labels():
     prices = [Example(f"a {n}", f"{n},5") for n in range(30)]
     with pytest.raises(DataError, match=r"HW141.*most labels occur once: .* the task regress"):
         split_examples(prices, dev=0.2)
+
+
+@pytest.mark.parametrize(
+    ("nouns", "numbers"),
+    [
+        (PairKind.nouns, "for numbers there is the task pair-score (in Python PairRegressor)"),
+        (BagKind.nouns, ""),
+    ],
+)
+def test_a_task_for_numbers_is_named_where_there_is_one(nouns, numbers):
+    names = [str(n) for n in range(30)]
+    with pytest.raises(DataError) as error:
+        split_items(names, names, names, nouns=nouns)
+    assert f"add {nouns.many} of each; {numbers}" in error.value.advice
+    assert ("for numbers" in error.value.advice) == bool(numbers)
 
 
 def test_sizes_and_shares_by_class():

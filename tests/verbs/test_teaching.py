@@ -268,6 +268,15 @@ def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
     assert run(tmp_path, files, str(answers), "other").teaching["texts"] == 10
 
 
+@pytest.mark.parametrize(
+    ("name", "content"), [("plain.txt", "a good film\na bad one\n"), ("table.csv", "text\na film\n")]
+)
+def test_texts_without_answers_are_no_teacher(tmp_path, files, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=f"HW1.*{name}.*a file of answers as teacher: .* --unlabelled"):
+        run(tmp_path, files, str(tmp_path / name), unlabelled=False)
+
+
 def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files, monkeypatch):
     review = "one of the best films that I have seen this year and the actors are a joy"
     rows = {f"{text(n)} !": n % 2 for n in [*(n for n in range(48) if n // 2 % 4 < 2), *range(100, 132)]}

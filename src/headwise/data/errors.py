@@ -84,6 +84,9 @@ CODES = {
     "HW296": "no bag has more than one instance",
 }
 
+UNLABELLED = ("HW130", "HW131", "HW285")
+"""What is said where no answers are found."""
+
 
 class DataError(HeadwiseError):
     """Something in a data file that headwise cannot use.

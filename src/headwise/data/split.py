@@ -93,10 +93,10 @@ def split_items(
     free = sum(len(group.indices) for own in classes.values() for group in own[1:])
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
     if len(classes) > 1 and len(items) < 2 * len(classes):
+        numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
         advice = (
-            f"most labels occur once: add {nouns.many} of each; for numbers there is the task regress (for "
-            "those of pairs pair-score; in Python TextRegressor, PairRegressor); if these are no labels, "
-            "name the column that has them (--label-column of the command)"
+            f"most labels occur once: add {nouns.many} of each{numbers}; if these are no labels, name the "
+            "column that has them (--label-column of the command)"
         )
     rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(

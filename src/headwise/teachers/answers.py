@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.duplicates import normal_text
+from headwise.data.errors import UNLABELLED, DataError
 from headwise.data.kinds import DEFAULT_TASK, KINDS
 from headwise.data.labels import all_labels, respelt, spelt_otherwise
 from headwise.data.options import SoftOptions
@@ -29,7 +30,22 @@ class AnswersTeacher(Teacher):
     """
 
     def __init__(self, file: Path, options: SoftOptions):
-        data = read_examples(file, options, answers=True)
+        try:
+            data = read_examples(file, options, answers=True)
+        except DataError as error:
+            if error.code not in UNLABELLED:
+                raise
+            raise DataError(
+                error.code,
+                error.found,
+                expected="a file of answers as teacher: texts with a label each (and how sure it is), or a "
+                "column of probabilities a label",
+                advice="texts to be labelled go to --unlabelled, and --teacher is what labels them: such a "
+                "file, a sentence encoder or a model folder",
+                path=error.path,
+                line=error.line,
+                column=error.column,
+            ) from None
         self.name, self.notes = f"the answers in {file.name}", data.notes
         self.fingerprint = KINDS[DEFAULT_TASK].fingerprint(data.items).sha256
         self._items: dict[str, Any] = {}

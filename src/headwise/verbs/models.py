@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headwise.data.errors import DataError
+from headwise.data.errors import UNLABELLED, DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
 from headwise.data.kinds import KINDS, infer_task, options_for, rows_to_predict
@@ -29,8 +29,6 @@ from headwise.train.former import Former
 from headwise.verbs.columns import as_trained
 from headwise.verbs.listener import Listener
 from headwise.verbs.rows import of_parses, rows_as_trained
-
-_UNLABELLED = ("HW130", "HW131", "HW285")  # what is said where no answers are found
 
 
 def open_model(folder: Path | str, device: str = "auto", pipeline: str | None = None) -> Any:
@@ -121,7 +119,7 @@ def read_answers(
     try:
         data = kind.read(path, options, like=task.likeness(model))
     except DataError as error:
-        if error.code in _UNLABELLED and not getattr(options, "label_column", None):
+        if error.code in UNLABELLED and not getattr(options, "label_column", None):
             listener.note("a file without answers is one for headwise predict")
         raise
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)

@@ -95,6 +95,20 @@ def test_a_folder_without_a_model(tmp_path):
         load(str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("file", "form", "what"),
+    [
+        ("config.json", "headwise-model-3", "a model"),
+        ("config.json", "headwise-exported-1", "a model"),
+        ("base.json", "headwise-base-1", "a base"),
+    ],
+)
+def test_a_folder_of_ours_is_no_encoder(tmp_path, file, form, what):
+    (tmp_path / file).write_text(json.dumps({"format": form}))
+    with pytest.raises(PretrainedError, match=f"HW705.*this is {what} of headwise.* --base .* distill"):
+        load(str(tmp_path))
+
+
 def test_pickled_weights_are_not_read(encoder):
     folder = encoder()
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")

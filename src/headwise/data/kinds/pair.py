@@ -35,7 +35,7 @@ _COLUMNS = {"first_column", "second_column"}  # settings that only pairs have
 class PairKind(Kind[Pair]):
     """Pairs of texts with an answer: `LABEL` or `NUMBER`."""
 
-    nouns: ClassVar[Nouns] = Nouns("pair", "pairs")
+    nouns: ClassVar[Nouns] = Nouns("pair", "pairs", numbers="the task pair-score (in Python PairRegressor)")
     options = PairOptions
     sides: ClassVar[int] = 2
     checks: ClassVar[tuple[Check, ...]] = (lengths, repeated, characters, half_empty, swapped, one_sided)

@@ -4,14 +4,18 @@ Code that a model brings is never run (`trust_remote_code` stays off), and no we
 safetensors.
 """
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 from headwise.errors import ConfigError
+from headwise.features.bases.folder import ABOUT
 from headwise.features.pretrained.errors import PretrainedError, first_line, import_extra
 from headwise.features.pretrained.pieces import PieceTokenizer
 from headwise.features.pretrained.source import Pretrained, check_encoder, finished, positions, quiet
+
+CONFIG = "config.json"
 
 
 def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pretrained:
@@ -33,7 +37,13 @@ def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pre
     local = bool(name) and folder.is_dir()
     if not local and (not name or name.startswith((".", "~")) or folder.is_absolute()):
         raise PretrainedError(f"{name!r}: there is no such folder", code="HW702")
-    if local and not (folder / "config.json").is_file():
+    if local and (ours := _ours(folder)):
+        raise PretrainedError(
+            f"{name!r}: this is {ours} of headwise, no encoder of Hugging Face; headwise train FILE --base "
+            "FOLDER begins with a base or a model, and in headwise distill a classifier teaches another",
+            code="HW705",
+        )
+    if local and not (folder / CONFIG).is_file():
         raise PretrainedError(f"{name!r}: this folder holds no encoder, no config.json", code="HW702")
     place = str(folder) if local else name
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
@@ -55,6 +65,18 @@ def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pre
         min(positions(encoder), own.model_max_length),
         bool(tokenizer.prefix) and tokenizer.prefix[0] == own.cls_token_id,
     )
+
+
+def _ours(folder: Path) -> str:
+    """What a folder is that headwise has made; empty if it is none."""
+    for name, form, told in ((CONFIG, "headwise-", "a model"), (ABOUT, "headwise-base-", "a base")):
+        try:
+            found = json.loads((folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and str(found.get("format")).startswith(form):
+            return told
+    return ""
 
 
 def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
