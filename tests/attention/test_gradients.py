@@ -1,9 +1,12 @@
 """Derivatives of derivatives: those of the reference, or an error; never something else."""
 
+from contextlib import suppress
+
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from headwise.attention import SelfAttention
+from headwise.attention import SelfAttention, edges
 from headwise.encoders import ENCODERS
 from headwise.priors import Everything, Forward, Window, WordDistance
 from headwise.ragged import Ragged
@@ -61,12 +64,32 @@ def test_a_star_is_differentiated_twice():
     assert torch.autograd.gradgradcheck(lambda x: summed(model, x), values)
 
 
-def test_what_has_no_second_derivatives_says_so():
+def test_what_has_no_second_derivatives_says_so(monkeypatch):
     kind, config = ENCODERS["bp-transformer"]
     model = kind(config(width=8, heads=2, layers=1)).double().eval()
     values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
-    with pytest.raises(RuntimeError, match="cannot be differentiated"):
+    with pytest.raises(RuntimeError, match=r"cannot be differentiated .*; with HEADWISE_KERNELS=off"):
         torch.autograd.grad(summed(model, values), values, create_graph=True)
+    monkeypatch.setattr(edges, "refuses", lambda rows: "HEADWISE_KERNELS=off")
+    assert torch.autograd.gradgradcheck(lambda x: summed(model, x), values)
+
+
+def test_sets_are_differentiated_twice_where_pytorch_computes_in_steps():
+    kind, config = ENCODERS["set-transformer"]
+    model = kind(config(width=4, heads=2, layers=1, induced=2)).double().eval()
+    values = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
+    with sdpa_kernel(SDPBackend.MATH):
+        assert torch.autograd.gradgradcheck(lambda x: summed(model, x), values)
+    [grad] = torch.autograd.grad(summed(model, values), values, create_graph=True)
+    for weights in model.parameters():  # each alone: none gets a part of what is right
+        with suppress(RuntimeError):
+            [found] = torch.autograd.grad(grad.sum(), weights, retain_graph=True, allow_unused=True)
+            with sdpa_kernel(SDPBackend.MATH):
+                [again] = torch.autograd.grad(summed(model, values), values, create_graph=True)
+            [wanted] = torch.autograd.grad(again.sum(), weights, allow_unused=True)
+            torch.testing.assert_close(found, wanted)
+    with pytest.raises(RuntimeError, match="is not implemented"):
+        torch.autograd.grad(grad.sum(), values)
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")

@@ -25,6 +25,7 @@ _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every nu
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it
 _MOST_LABELS = 2**15 - 2
 _KEYS = 64  # the kernels take so many keys at a time
+_WAY_OUT = "with HEADWISE_KERNELS=off in the environment it is computed by operations that can be"
 
 
 def refuses(rows: Tensor) -> str | None:
@@ -224,7 +225,7 @@ class _TileAttention(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    @once
+    @once(_WAY_OUT)
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         q, k, v, table, grad_out = computable(*inputs, grad)
@@ -260,7 +261,7 @@ class _TreeAttention(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    @once
+    @once(_WAY_OUT)
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         *rows, grad_out = computable(*inputs, grad)

@@ -19,22 +19,28 @@ from headwise.ragged import Layout
 Backward = TypeVar("Backward", bound=Callable[..., Any])
 
 
-def once(backward: Backward) -> Backward:
+def once(way_out: str = "") -> Callable[[Backward], Backward]:
     """The gradient of an autograd function, whose own gradient is an error.
+
+    Args:
+        way_out: What to do instead, if there is something.
 
     Raises:
         RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
     """
 
-    @wraps(backward)
-    def checked(ctx: Any, *gradients: Tensor) -> Any:
-        if torch.is_grad_enabled():
-            raise RuntimeError(
-                f"the gradient {backward.__qualname__} cannot be differentiated itself (create_graph=True)"
-            )
-        return backward(ctx, *gradients)
+    def decorated(backward: Backward) -> Backward:
+        @wraps(backward)
+        def checked(ctx: Any, *gradients: Tensor) -> Any:
+            if torch.is_grad_enabled():
+                problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
+                told = f"; {way_out}" if way_out else ""
+                raise RuntimeError(f"{problem} (create_graph=True){told}")
+            return backward(ctx, *gradients)
 
-    return checked  # type: ignore[return-value]
+        return checked  # type: ignore[return-value]
+
+    return decorated
 
 
 def by_reference(

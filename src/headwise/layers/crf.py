@@ -155,7 +155,7 @@ class _LogPartition(torch.autograd.Function):
         return rest.index_add_(0, steps.ranks, top - shift)
 
     @staticmethod
-    @once
+    @once()
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         ways, transitions, end = ctx.saved_tensors
         steps: Steps = ctx.steps
