@@ -233,7 +233,7 @@ def test_how_much_texts_count(write, text):
     data = read_examples(write("f.csv", text), LabelSetOptions())
     assert [item.weight for item in data.items[:2]] == [2, 0.5]
     assert [set(item.labels) for item in data.items[:2]] == [{"good", "long"}, set()]
-    assert "how much texts count from the column 'weight' (--weight-column)" in data.notes
+    assert "weights of texts from the column 'weight' (--weight-column)" in data.notes
     plain = read_examples(
         write("f.csv", text), LabelSetOptions(weight_column="none"), on_error=lambda _: None
     )

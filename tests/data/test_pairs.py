@@ -215,7 +215,7 @@ def test_how_much_pairs_count(write):
     path = write("p.csv", f"premise,hypothesis,label,weight\n{rows}")
     data = read_pairs(path)
     assert [item.weight for item in data.items[:2]] == [1, 2]
-    assert "how much pairs count from the column 'weight' (--weight-column)" in data.notes
+    assert "weights of pairs from the column 'weight' (--weight-column)" in data.notes
     assert {item.weight for item in read_pairs(path, PairOptions(weight_column="none")).items} == {1}
     renamed = write("q.csv", f"premise,hypothesis,kind,times\n{rows}")
     data = read_pairs(renamed, PairOptions(weight_column="times"))

@@ -212,7 +212,7 @@ def choose_weight(
     found = _named(asked, WEIGHT_NAMES, "weight", sample, source)
     if found is None or (found in without and not asked):
         return None
-    source.notes.append(f"how much {many} count from the column {found!r} (--weight-column)")
+    source.notes.append(f"weights of {many} from the column {found!r} (--weight-column)")
     return found
 
 
