@@ -44,6 +44,21 @@ def test_the_start_from_the_base_leaves_out_what_counts_nothing():
     assert np.corrcoef(own.predict(TEXTS), GRADES)[0, 1] > 0.8
 
 
+def test_a_baseline_leaves_out_what_counts_nothing(tmp_path):
+    rows = [
+        f"{text},{1e30 if n % 9 == 4 else own},{n % 9 != 4:d}"
+        for n, (text, own) in enumerate(zip(TEXTS, GRADES, strict=True))
+    ]
+    (tmp_path / "texts.csv").write_text("\n".join(["text,score,weight", *rows]) + "\n")
+    test = [f"{text},{own}" for text, own in zip(TEXTS, GRADES, strict=True)]
+    (tmp_path / "test.csv").write_text("\n".join(["text,score", *test]) + "\n")
+    settings = SETTINGS | {"model": {"task": "regress"}, "train": {"epochs": 1}, "base": {"name": "none"}}
+    outcome = train_files(
+        tmp_path / "texts.csv", tmp_path / "model", test=tmp_path / "test.csv", settings=settings
+    )
+    assert outcome.rivals["baseline"].scores["mae"] < 1
+
+
 def test_where_all_count_nothing_folds_say_so_too(tmp_path):
     rows = "".join(f"a film {n},{'ab'[n % 2]},0\n" for n in range(60))
     (tmp_path / "texts.csv").write_text("text,label,weight\n" + rows)

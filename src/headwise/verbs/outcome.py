@@ -4,9 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from headwise.data.chunks import some
 from headwise.data.labels import targets_of
 from headwise.data.overlap import Overlap
 from headwise.data.parts import Parts
+from headwise.data.shares import counted
 from headwise.report.document import Material, piece
 from headwise.report.rival import Rival
 from headwise.tasks.labels import label_rival
@@ -89,13 +93,28 @@ def judged(
     if not len(parts.test):
         return Outcome(task, fitted, recipe, parts, None, {})
     test = task.judge(fitted.model, parts.test)
-    rival = task.baseline(parts, fitted.model, test, refit=fitted.refit) if baseline else None
+    learnt = _counting(parts)
+    rival = task.baseline(learnt, fitted.model, test, refit=fitted.refit) if baseline else None
     rivals = {} if rival is None else {"baseline": rival}
     seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
     if known := on_unseen(task, fitted.model, parts.test, seen):
         rivals["unseen"] = known
     rivals |= task.others(fitted.model, parts.test, test)
     return Outcome(task, fitted, recipe, parts, test, rivals, seen=len(seen))
+
+
+def _counting(parts: Parts[Any]) -> Parts[Any]:
+    """Without training and dev items of weight 0: a baseline does not know weights, and these are what the
+    user wants nothing to learn from."""
+    if not parts.kind.has_keys:
+        return parts
+    counts = [counted(own) for own in (parts.train, parts.dev)]
+    if all(own.all() for own in counts):
+        return parts
+    train, dev = (
+        some(part, np.flatnonzero(own)) for part, own in zip((parts.train, parts.dev), counts, strict=True)
+    )
+    return replace(parts, train=train, dev=dev)
 
 
 def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
