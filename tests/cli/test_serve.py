@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import sys
+import time
 from urllib.request import Request, urlopen
 
 import pytest
@@ -81,6 +82,7 @@ def test_values_that_cannot_be(run, model, arguments, said):
 
 def test_without_the_extra(run, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "headwise.serve.ending", raising=False)
     code, _, err = run("serve", model)
     assert code == 2
     assert "[HW901]" in err
@@ -91,3 +93,22 @@ def test_no_model(run, tmp_path):
     code, _, err = run("serve", tmp_path)
     assert code == 2
     assert "HW5" in err
+
+
+KIND = b"Host: localhost\r\nContent-Type: application/json\r\n"
+HALF = b"POST /predict HTTP/1.1\r\n" + KIND + b"Content-Length: 99\r\n\r\n{"
+LARGE = json.dumps({"records": [{"text": "w1", "more": "a" * 9_000}] * 900}).encode()  # as is its answer
+WHOLE = HALF[:-1].replace(b"99", b"%d" % len(LARGE)) + LARGE
+
+
+@pytest.mark.parametrize("sent", [HALF, WHOLE], ids=["half a request", "answers are not fetched"])
+def test_clients_that_stall_do_not_keep_it_from_ending(spawn, model, sent):
+    process = spawn("serve", model, "--port", "0")
+    _, port = address_of(process).rsplit(":", 1)
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=30) as stalled:
+        stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        stalled.sendall(sent)
+        time.sleep(2)
+        process.terminate()
+        out, err = process.communicate(timeout=40)
+    assert (process.returncode, out, err) == (143, b"", b"")

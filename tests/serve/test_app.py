@@ -1,6 +1,8 @@
 """The application: what is asked, what is refused and how, the page."""
 
+import asyncio
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Event, Semaphore
@@ -92,7 +94,7 @@ def test_what_cannot_be_answered_is_told(client, path, asked, status, code, said
     ("body", "said"),
     [
         (b'{"texts": [', "JSON decode error"),
-        (b'{"texts": ["\xff"]}', "error parsing"),
+        (b'{"texts": ["\xff"]}', "expected UTF-8"),
         (b'{"records": [{"text": "a", "n": NaN}]}', "a number that JSON does not have"),
         (b"[" * 900, "JSON"),
         (b"", "required"),
@@ -263,3 +265,106 @@ def test_what_was_exported_predicts_and_explains_nothing(client, exported):
     page = exported.post("/", data={"text": "a great film"}).text
     assert "&lt;b&gt;good&lt;/b&gt;" in page
     assert "It was exported" in page
+
+
+def test_who_asks_whether_the_server_is_well_waits_for_nobody(answering, monkeypatch):
+    """Else whoever watches over it ends it as soon as it has much to do."""
+    client, begun, go = TestClient(create_app(answering, most_waiting=50)), Semaphore(0), Event()
+
+    def slowly(records):
+        begun.release()
+        assert go.wait(30)
+        return []
+
+    monkeypatch.setattr(answering, "predict", slowly)
+    with client, ThreadPoolExecutor(51) as pool:  # more than there are threads, and as many as may be
+        first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(50)]
+        for _ in range(40):
+            assert begun.acquire(timeout=30)
+        while client.post("/predict", json={"texts": ["great"]}).status_code != 503:
+            pass
+        asked = [pool.submit(client.request, *own) for own in WELL]
+        try:
+            assert [own.result(timeout=20).status_code for own in asked] == [200] * 3
+        finally:
+            go.set()
+    assert {own.result().status_code for own in first} <= {200, 503}
+
+
+WELL = [("GET", "/health"), ("HEAD", "/health"), ("GET", "/model")]
+
+
+def test_a_method_that_is_not_allowed_is_told_which_are(client):
+    assert client.get("/predict").headers["allow"] == "POST"
+
+
+def test_a_name_of_the_machine_that_is_refused_is_told(answering):
+    client = TestClient(create_app(answering, host="127.0.0.1"))
+    answer = client.get("/health", headers={"host": "models.example:80"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "HW903")
+    assert "'models.example:80'; expected localhost or 127.0.0.1" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"texts": ["\xff"]}', b"\x1f\x8b\x08", b'{"records": [{"a": %s}]}' % (b"1" * 5_000)]
+)
+def test_what_cannot_be_read_as_json_is_told_with_what_was_expected(answering, body):
+    client = TestClient(create_app(answering))
+    answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert "expected UTF-8, uncompressed" in answer.json()["error"]
+
+
+def test_a_request_that_does_not_come_whole_gives_its_place_back(answering):
+    """Else a few clients that have gone without a word would leave no place to anybody."""
+    app = create_app(answering, most_seconds=0.2, most_waiting=1)
+    sent = []
+
+    async def ask():
+        pieces = iter([{"type": "http.request", "body": b'{"texts": ', "more_body": True}])
+
+        async def receive():
+            for piece in pieces:
+                return piece
+            await asyncio.sleep(60)
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/predict",
+            "headers": headers,
+            "query_string": b"",
+        }
+        await asyncio.wait_for(app(scope, receive, send), 30)
+
+    asyncio.run(ask())
+    assert sent[0]["status"] == 408
+    assert json.loads(sent[1]["body"])["code"] == "HW906"
+    assert TestClient(app).post("/predict", json={"texts": ["great"]}).status_code == 200
+
+
+def test_the_page_may_lie_under_another_path(client):
+    assert 'action="' not in client.get("/").text
+
+
+def test_a_request_needs_no_disk(client, monkeypatch):
+    """Containers are often given none that can be written to."""
+
+    def none(*_, **__):
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", none)
+    if hasattr(os, "memfd_create"):
+        assert client.post("/predict", json={"texts": ["great"]}).status_code == 200
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    answer = client.post("/predict", json={"texts": ["great"]})
+    assert (answer.status_code, answer.json()["code"]) == (507, "HW907")
+    assert "TMPDIR" in answer.json()["error"]
+    monkeypatch.undo()
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    assert client.post("/predict", json={"texts": ["great"]}).status_code == 200

@@ -8,8 +8,10 @@ HTTP.
 import csv
 import io
 import json
+import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +22,7 @@ from headwise.errors import HeadwiseError
 from headwise.verbs.listener import NOBODY
 from headwise.verbs.sources import open_source
 
+_OPEN = Path("/proc/self/fd")
 REQUEST = "the request"
 """What stands in messages where a file's name would."""
 
@@ -27,7 +30,7 @@ REQUEST = "the request"
 class RequestError(HeadwiseError):
     """A request that cannot be answered.
 
-    Codes: HW903 it is not what was expected, HW904 it is too large.
+    Codes: HW903 it is not what was expected, HW904 it is too large, HW907 the server has no place for it.
     """
 
     code = "HW903"
@@ -126,16 +129,55 @@ class Answering:
 
     def _read(self, records: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
         """The records as the model reads them."""
-        with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
-            form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
-            path = Path(folder) / f"request.{form}"
-            text = _table(records) if form == "csv" else _lines(records)
-            path.write_text(text, encoding="utf-8", errors="surrogatepass")  # who reads it refuses these
+        form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
+        text = _table(records) if form == "csv" else _lines(records)
+        reading = {**self.reading, "format": form} if self.kind.sides else self.reading
+        # Who reads it refuses halves of surrogate pairs.
+        with _held(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
-                return list(self.source.rows(path, self.reading, NOBODY, None))
+                return list(self.source.rows(path, reading, NOBODY, None))
             except DataError as error:
                 told = {"expected": error.expected, "advice": error.advice, "column": error.column}
                 raise DataError(error.code, error.found, path=REQUEST, line=error.line, **told) from None
+
+
+@contextmanager
+def _held(text: bytes, form: str) -> Iterator[Path]:
+    """A file of a request: in memory where the system has such files (Linux), so that it needs no disk that
+    may be full or not to be written to.
+
+    Raises:
+        RequestError: HW907, it cannot be written.
+    """
+    try:
+        with ExitStack() as held:
+            number = _in_memory()
+            if number is None:
+                path = (
+                    Path(held.enter_context(tempfile.TemporaryDirectory(prefix="headwise-"))) / f"a.{form}"
+                )
+                path.write_bytes(text)
+            else:
+                file = held.enter_context(open(number, "wb"))
+                file.write(text)
+                file.flush()
+                path = _OPEN / str(number)
+            ready = held.pop_all()
+    except OSError as error:
+        said = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; the server needs a "
+        raise RequestError(said + "folder for temporary files (TMPDIR)", code="HW907") from None
+    with ready:
+        yield path
+
+
+def _in_memory() -> int | None:
+    """A file in memory, by its number; None where there are none, or they have no names."""
+    if not (hasattr(os, "memfd_create") and _OPEN.is_dir()):
+        return None
+    try:
+        return os.memfd_create("headwise")
+    except OSError:  # the sandbox forbids it
+        return None
 
 
 def _lines(records: Sequence[Mapping[str, Any]]) -> str:

@@ -1,6 +1,9 @@
 """The application: what is asked under which path, and how errors are told."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+import asyncio
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs
@@ -10,8 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
@@ -20,7 +23,14 @@ from headwise.serve.form import form_page
 
 _TOO_LARGE = "HW904"
 _TOO_MANY = "HW905"
-_LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1", "[")  # the last three: by the version of starlette
+_TOO_SLOW = "HW906"
+_NO_PLACE = "HW907"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_PORT = re.compile(r":\d*$")
+_UNREADABLE = "There was an error parsing the body"  # FastAPI's
+_NO_TEXT = (
+    f"{REQUEST}: cannot be read as JSON; expected UTF-8, uncompressed, no numbers of thousands of digits"
+)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
@@ -43,6 +53,7 @@ def create_app(
     most_items: int = 1_000,
     most_bytes: int = 10_000_000,
     most_waiting: int = 64,
+    most_seconds: float = 60,
     host: str = "",
 ) -> FastAPI:
     """The ASGI application of a model, for `headwise serve` or a server of your own.
@@ -51,7 +62,8 @@ def create_app(
         answering: The model.
         most_items: Texts (pairs, records) of a request.
         most_bytes: Of a request.
-        most_waiting: Requests at once; further ones are answered with 503.
+        most_waiting: Questions to the model at once; further ones are answered with 503.
+        most_seconds: Until the whole of a request is there.
         host: The address that is listened on. At one that only this machine reaches, requests must name the
             machine by a usual name, so that no stranger's page leads a browser here by a name of its own.
     """
@@ -61,10 +73,11 @@ def create_app(
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
     )
-    app.add_middleware(SizeLimit, most_bytes=most_bytes)
+    app.state.arrivals = arrivals = Arrivals(most_seconds)
+    app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
     app.add_middleware(WaitingLimit, most_waiting=most_waiting)
     if is_local(host):
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL, host])
+        app.add_middleware(HostLimit, known=(*_LOCAL, host))
 
     def records_of(asked: Asked) -> Sequence[dict[str, Any]]:
         given = {name: own for name in Asked.model_fields if (own := getattr(asked, name)) is not None}
@@ -80,7 +93,7 @@ def create_app(
     @app.exception_handler(HeadwiseError)
     def refused(_: Request, error: HeadwiseError) -> Response:
         said = str(error).removeprefix(f"[{error.code}] ")
-        return _error(413 if error.code == _TOO_LARGE else 422, error.code, said)
+        return _error({_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422), error.code, said)
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
@@ -97,16 +110,20 @@ def create_app(
 
     @app.exception_handler(HTTPException)
     def refused_before(_: Request, error: HTTPException) -> Response:
-        code = _TOO_LARGE if error.status_code == 413 else RequestError.code
-        return _error(error.status_code, code, error.detail)
+        code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
+        said = _NO_TEXT if error.detail == _UNREADABLE else error.detail
+        return _error(error.status_code, code, said, error.headers)
 
+    # These two need no thread: all may be taken by requests that wait for the model, and who asks whether
+    # it is there would take it for dead.
+    @app.head("/health", include_in_schema=False)
     @app.get("/health")
-    def health() -> dict[str, str]:
+    async def health() -> dict[str, str]:
         """Whether the model is there."""
         return {"status": "ok"}
 
     @app.get("/model")
-    def model() -> dict[str, Any]:
+    async def model() -> dict[str, Any]:
         """What the model is: its name, its task, what it reads, its labels."""
         return {**answering.facts, "headwise": __version__}
 
@@ -143,22 +160,79 @@ def is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def _error(status: int, code: str, said: str) -> Response:
-    return JSONResponse({"code": code, "error": said}, status)
+def _error(status: int, code: str, said: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"code": code, "error": said}, status, headers)
 
 
-class SizeLimit:
-    """Refuses a request as soon as it is too large, whatever it says of its size."""
+class HostLimit:
+    """Refuses requests that call this machine by a name that it does not have for itself."""
 
-    def __init__(self, app: Any, most_bytes: int):
-        self.app, self.most_bytes = app, most_bytes
+    def __init__(self, app: Any, known: Sequence[str]):
+        self.app, self.known = app, known
 
     async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
-        seen = 0
+        named = "" if scope["type"] != "http" else Headers(scope=scope).get("host", "")
+        host = _PORT.sub("", named).strip("[]").lower()
+        if scope["type"] != "http" or host in self.known:
+            await self.app(scope, receive, send)
+            return
+        said = (
+            f"{REQUEST}: the host {named!r}; expected {' or '.join(self.known[:2])}: only this machine is "
+            "answered. A server before this one has to ask for it by that name (or start headwise serve "
+            "with --host and an address of this machine)"
+        )
+        await _error(400, RequestError.code, said)(scope, receive, send)
+
+
+class Arrivals:
+    """How long requests may take to come, until all of one is there."""
+
+    def __init__(self, most_seconds: float):
+        self.most_seconds, self._end = most_seconds, math.inf
+        self._awaited = set[asyncio.Timeout]()
+
+    def hasten(self, seconds: float) -> None:
+        """Wait no longer than so many seconds from now on, for whatever has begun or will."""
+        self._end = asyncio.get_running_loop().time() + seconds
+        for own in self._awaited:
+            own.reschedule(min(own.when() or self._end, self._end))
+
+    async def piece(self, receive: Receive, latest: float) -> Message:
+        """The next piece of a request.
+
+        Raises:
+            TimeoutError: It has not come in time.
+        """
+        async with asyncio.timeout_at(min(latest, self._end)) as own:
+            self._awaited.add(own)
+            try:
+                return await receive()
+            finally:
+                self._awaited.discard(own)
+
+
+class ArrivalLimit:
+    """Refuses a request as soon as it is too large, whatever it says of its size, or takes too long to
+    come: one that never does would keep its place among those that wait, and the server from ending."""
+
+    def __init__(self, app: Any, most_bytes: int, arrivals: Arrivals):
+        self.app, self.most_bytes, self.arrivals = app, most_bytes, arrivals
+
+    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        seen, whole = 0, False
+        latest = asyncio.get_running_loop().time() + self.arrivals.most_seconds
 
         async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, whole
+            try:  # after the whole of it only comes that the client has left
+                message = await (receive() if whole else self.arrivals.piece(receive, latest))
+            except TimeoutError:
+                said = f"{REQUEST}: not all of it came in time; send it again"
+                raise HTTPException(408, said, {"connection": "close"}) from None
+            whole = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > self.most_bytes:
                 raise HTTPException(
@@ -170,14 +244,16 @@ class SizeLimit:
 
 
 class WaitingLimit:
-    """Refuses requests while as many are being answered as may be; connections that ask nothing (kept by a
-    browser or a pool of a client) do not count."""
+    """Refuses questions to the model while as many are being answered as may be. Connections that ask
+    nothing (kept by a browser or a pool of a client) do not count, nor does who asks whether the server is
+    well."""
 
     def __init__(self, app: Any, most_waiting: int):
         self.app, self.most_waiting, self._waiting = app, most_waiting, 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
-        if scope["type"] != "http":  # a server may also tell of its own beginning and end
+        # A server may also tell of its own beginning and end.
+        if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
         if self._waiting >= self.most_waiting:

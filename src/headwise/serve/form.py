@@ -49,7 +49,8 @@ def _form(titles: Sequence[str], texts: Sequence[str]) -> str:
         f'<label>{title}<textarea name="text" dir="auto" required>\n{escaped(own)}</textarea></label>'
         for title, own in zip(titles, given, strict=False)
     )
-    return f'<form method="post" action="/">{areas}<button>Predict</button></form>'
+    # No action: the page may lie under another path, behind a server of somebody's own.
+    return f'<form method="post">{areas}<button>Predict</button></form>'
 
 
 def _answer(answering: Answering, texts: Sequence[str]) -> str:

@@ -51,9 +51,8 @@ def serve(
         if value < 1:
             raise ConfigError(f"--{name.replace('_', '-')} {value}; expected 1 or more")
     try:
-        import uvicorn
-
         from headwise.serve.app import create_app, is_local
+        from headwise.serve.ending import run
     except ImportError as error:
         raise ServeError(
             f"{error.name} is not installed; headwise serve needs it: pip install 'headwise[serve]'",
@@ -72,8 +71,7 @@ def serve(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
-        uvicorn.Server(config).run(sockets=[own])
+        run(app, own)
 
 
 def _listening(host: str, port: int) -> socket.socket:
