@@ -1,5 +1,8 @@
 """What was exported says what the model says: values, on texts that are hard to agree on."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,11 @@ def test_no_texts(pair_of):
     _, exported = pair_of("ms-transformer")
     assert exported.predict_proba([]).shape == (0, 3)
     assert list(exported.predict([])) == []
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize("row", ["ms-san"])
+def test_a_model_can_be_sent_to_other_processes(row, pair_of, texts, again):
+    """As pools of processes and schedulers do, and as a model folder's can be."""
+    _, exported = pair_of(row)
+    np.testing.assert_array_equal(again(exported).predict_proba(texts), exported.predict_proba(texts))

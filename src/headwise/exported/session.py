@@ -37,6 +37,7 @@ class Session:
     def __init__(
         self, content: bytes, inputs: Sequence[str], outputs: int, where: str, threads: int | None = None
     ):
+        self._made = (content, tuple(inputs), outputs, where, threads)
         runtime = library("onnxruntime", "an exported model")
         self.where = where
         if _ELSEWHERE in content:
@@ -57,6 +58,10 @@ class Session:
         self.widths = [own.shape[-1] for own in self._session.get_outputs()]
         if not found.items() <= wanted.items() or given != ["tensor(float)"] * outputs:
             raise self._error(f"it reads {found} and gives {given}, unlike its settings")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # onnxruntime's own sessions cannot be copied, nor sent to other processes.
+        return type(self), self._made
 
     def __call__(self, inputs: Mapping[str, NDArray]) -> list[NDArray]:
         """What it gives.
