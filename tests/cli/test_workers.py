@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 import time
@@ -69,6 +70,24 @@ def test_who_is_interrupted_does_not_wait_for_the_others():
         next(busy)
     assert time.monotonic() - began < 100
     assert not multiprocessing.active_children()
+
+
+def test_a_model_that_is_replaced_meanwhile(run, save, table, tmp_path, small_chunks, monkeypatch):
+    """The processes open it later than the one that they work for."""
+    table(tmp_path / "in.csv", 60)
+    mine, other = save(["bad", "good"], seed=1), save(["bad", "good"], seed=2)
+    work = predict.said_by_workers
+
+    def replaced(*given):
+        shutil.rmtree(mine)
+        shutil.copytree(other, mine)
+        return work(*given)
+
+    monkeypatch.setattr(predict, "said_by_workers", replaced)
+    code, _, err = run("predict", mine, "in.csv", "-o", "out.csv", "--workers", "2")
+    assert code == 2
+    assert "[HW608]" in err
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_how_many(run, model, table, tmp_path):

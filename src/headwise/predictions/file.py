@@ -30,7 +30,8 @@ class OutputError(HeadwiseError):
 
     Codes: HW601 the file exists, HW602 it cannot be resumed, HW603 a record does not fit the format,
     HW604 the file cannot be written, HW605 the format is not known, HW606 another process is writing to it,
-    HW607 one of the processes that predict has ended before its time.
+    HW607 one of the processes that predict has ended before its time, HW608 the model has been replaced
+    before all of them had opened it.
     """
 
     code = "HW600"

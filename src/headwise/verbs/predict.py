@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from headwise.predictions.file import (
 from headwise.predictions.predictor import Predictor, Said
 from headwise.predictions.resume import Kept, cut_chunks, keep
 from headwise.store.folder import is_ours
-from headwise.store.layout import EXPORTED
+from headwise.store.layout import EXPORTED, MANIFEST
 from headwise.store.lock import locked_file
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.sources import open_source
@@ -87,6 +88,7 @@ def predict_file(
         check_output_file(output, file, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
+    mark = _mark(folder)
     source = open_source(folder, device, pipeline)
     if workers > 1 and not source.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
@@ -106,7 +108,9 @@ def predict_file(
             listener.note(f"{output}: the first {start.rows:,} records are kept")
         # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
         with source.computing()() if output is not None else nullcontext():
-            opening = partial(source.opening, batch_tokens, reading, unsure, workers)
+            opening = partial(
+                _opening_the_same, folder, mark, source, batch_tokens, reading, unsure, workers
+            )
             predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
             seconds = _write(start, predicted, layout, predictor, output, file, listener)
     for remark in predictor.summary(seconds):
@@ -114,6 +118,34 @@ def predict_file(
     if predictor.trouble:
         listener.warn(predictor.trouble)
     return predictor.items
+
+
+def _mark(folder: Path | str) -> bytes:
+    """What tells a model from others that are put in its place; opening it says what is wrong with it."""
+    with suppress(OSError):
+        return sha256((Path(folder) / MANIFEST).read_bytes()).digest()
+    return b""
+
+
+def _opening_the_same(folder: Path | str, mark: bytes, source: Any, *how: Any) -> Callable[[], Predictor]:
+    return partial(_open_the_same, folder, mark, source.opening(*how))
+
+
+def _open_the_same(folder: Path | str, mark: bytes, opening: Callable[[], Predictor]) -> Predictor:
+    """Open a model in another process.
+
+    Raises:
+        OutputError: HW608, it is not the one that this prediction has begun with: another one's
+            probabilities would stand among its own, and under its labels.
+    """
+    predictor = opening()
+    if _mark(folder) != mark:
+        raise OutputError(
+            f"{folder}: the model has been replaced while it was opened; give the command again, and put "
+            "new versions of a model that is in use into folders of their own",
+            code="HW608",
+        )
+    return predictor
 
 
 def _predicted(
