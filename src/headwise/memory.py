@@ -37,4 +37,6 @@ def keep_freed_memory() -> bool:
 def ran_out(error: BaseException) -> bool:
     """Whether an error says that there is no more memory: Python's, or PyTorch's, also on a GPU."""
     text = str(error)
-    return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate memory" in text
+    # The last: a library that does not fit, as under a limit of the address space.
+    said = ("out of memory", "can't allocate memory", "failed to map segment")
+    return isinstance(error, MemoryError) or any(own in text for own in said)

@@ -178,3 +178,13 @@ def test_the_reader_of_the_output_goes_away(spawn, model, table, tmp_path):
 def test_what_is_no_file(capsys, arguments, said):
     assert main(arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_libraries_that_do_not_fit_into_the_memory(run, monkeypatch):
+    def too_large(*_, **__):
+        raise ImportError("libtorch_cpu.so: failed to map segment from shared object")
+
+    monkeypatch.setattr("headwise.cli.build_app", too_large)
+    code, _, err = run("predict", "model", "texts.csv")
+    assert code == 2
+    assert "[HW410] the memory is not enough to load the libraries: libtorch_cpu.so" in err

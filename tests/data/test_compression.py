@@ -143,3 +143,10 @@ def test_a_gzip_bomb_is_streamed(write):
     lines = read_lines(path)
     assert next(lines) == (1, "0 good film")
     lines.close()
+
+
+@pytest.mark.parametrize("start", [b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf"])
+def test_archives_that_are_not_read_are_to_be_unpacked(tmp_path, start):
+    (tmp_path / "texts.csv.zst").write_bytes(start + b"\0" * 60)
+    with pytest.raises(DataError, match="unpack it first, or compress it with gzip, xz or bzip2"):
+        list(read_lines(str(tmp_path / "texts.csv.zst")))

@@ -129,11 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         fail(str(error))
         return USAGE
-    except (MemoryError, RuntimeError) as error:
-        if not ran_out(error):
-            raise
-        fail("[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words")
-        return USAGE
     except ModuleNotFoundError as error:
         if error.name not in NOT_FOR_PREDICTING:
             raise
@@ -141,6 +136,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"[HW957] this needs {error.name}, which is not installed here: pip install headwise brings it "
             "(without it headwise predict works, with what headwise export has made of a model)"
         )
+        return USAGE
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not ran_out(error):
+            raise
+        fail(_no_memory(error))
         return USAGE
     except KeyboardInterrupt as error:
         return 128 + signal_of(error)
@@ -155,6 +155,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
         forget_output()
         return USAGE
+
+
+def _no_memory(error: Exception) -> str:
+    """What is to be done where the memory is not enough."""
+    if isinstance(error, ImportError):
+        return f"[HW410] the memory is not enough to load the libraries: {error}; give this process more"
+    return "[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words"
 
 
 def _meant(asked: str, known: Iterable[Argument]) -> str:

@@ -56,6 +56,7 @@ PARTS = {
     "Index/Document.iwa": "a file of Apple's iWork (.numbers, .pages)",
 }
 """Members by which a zip is known to be one document."""
+_UNPACKED = (FOREIGN[b"\x28\xb5\x2f\xfd"], FOREIGN[b"7z\xbc\xaf"])
 READABLE = ("an Excel workbook", "a Parquet file")
 """What is read where tables are, from the file itself."""
 
@@ -175,7 +176,9 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
 
 def _foreign(what: str, path: str) -> DataError:
     """The error for a file of another kind, where text is read."""
-    if what not in READABLE:
+    if what in _UNPACKED:
+        advice = "unpack it first, or compress it with gzip, xz or bzip2"
+    elif what not in READABLE:
         advice = "save it as csv, tsv or jsonl (UTF-8) first, or as .xlsx without a password"
     elif read_once(path):
         advice = "name the file itself: it cannot be read from a pipe"
