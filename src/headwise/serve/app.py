@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
+from headwise.memory import ran_out
 from headwise.serve.answering import REQUEST, Answering, RequestError
 from headwise.serve.form import form_page
 
@@ -25,6 +26,8 @@ _TOO_LARGE = "HW904"
 _TOO_MANY = "HW905"
 _TOO_SLOW = "HW906"
 _NO_PLACE = "HW907"
+_DEFECT = "HW908"
+_NO_MEMORY = "HW410"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PORT = re.compile(r":\d*$")
 _UNREADABLE = "There was an error parsing the body"  # FastAPI's
@@ -113,6 +116,14 @@ def create_app(
         code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
         said = _NO_TEXT if error.detail == _UNREADABLE else error.detail
         return _error(error.status_code, code, said, error.headers)
+
+    @app.exception_handler(Exception)
+    def failed(_: Request, error: Exception) -> Response:
+        # The server goes on to tell where it happened, on its standard error.
+        if ran_out(error):
+            return _error(507, _NO_MEMORY, f"{REQUEST}: the memory is not enough; ask in smaller parts")
+        said = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
+        return _error(500, _DEFECT, said)
 
     # These two need no thread: all may be taken by requests that wait for the model, and who asks whether
     # it is there would take it for dead.
