@@ -105,16 +105,16 @@ def test_with_many_texts_and_a_base_fewer_epochs_are_waited_for(items, patience)
         (4_000, 25, {}, "ms-san"),
         (4_000, 26, {}, "ms-transformer"),
         (19_999, 2, {"train": {"epochs": 2}}, "ms-san"),
-        (20_000, 2, {}, "ms-transformer"),
+        (20_000, 2, {}, "ms-san"),
+        (30_000, 30, {}, "ms-san"),
+        (30_000, 31, {}, "ms-transformer"),
         (4_000, 2, {"encoder": {"layers": 2}}, "ms-transformer"),
         (4_000, 2, {"encoder": {"name": "star-transformer"}}, "star-transformer"),
         (4_000, 2, {"base": {"name": "none"}}, "ms-transformer"),
     ],
 )
 def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(texts, labels, asked, encoder):
-    items = [Example(f"this is the text number {n} of us", str(n % labels)) for n in range(texts)]
-    kind = find_task("classify").kind_for(build_recipe().model)
-    recipe, _, _ = choose_settings(Parts(kind, items, items[:50], []), (asked,))
+    recipe = _chosen([f"this is the text number {n} of us" for n in range(texts)], labels, asked)
     assert encoder_name(recipe.model.encoder) == encoder
     if encoder == "ms-san":
         own = recipe.model.encoder
@@ -123,6 +123,21 @@ def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(tex
         assert recipe.model.readout == "attentive,max"
     elif recipe.model.base.name:
         assert recipe.model.base.probe
+
+
+@pytest.mark.parametrize(("texts", "chosen"), [(19_999, "ms-san"), (20_000, "ms-transformer")])
+def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts, chosen):
+    """A file may begin with the short ones."""
+    short = [f"this is text {n}" for n in range(texts // 2)]
+    words = [f"this is a text that is long {n} " * 26 for n in range(texts // 2, texts)]
+    assert encoder_name(_chosen(short + words, 2, {}).model.encoder) == chosen
+
+
+def _chosen(texts, labels, asked):
+    """What is chosen for texts that have so many labels in turn."""
+    items = [Example(text, str(n % labels)) for n, text in enumerate(texts)]
+    kind = find_task("classify").kind_for(build_recipe().model)
+    return choose_settings(Parts(kind, items, items[:50], []), (asked,))[0]
 
 
 @pytest.mark.parametrize("vectors", [True, False])

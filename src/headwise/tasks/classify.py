@@ -17,9 +17,11 @@ from headwise.tasks.defaults import Settings, kept_base, light, text_defaults
 from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
-_SEVERAL, _MANY, _FEW_LABELS = 4_000, 20_000, 25
-"""Training texts from which on heads learn the order of words, up to how many it was measured that they
-do, and most labels."""
+_SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
+"""Training texts from which on heads learn the order of words; most labels, or more if each has enough."""
+_MANY, _LONG = 20_000, 100
+"""Training texts from which on that is too slow for what it brings, if they have more words in the mean."""
+_LOOKED_AT = 1_000
 
 
 class Classify(LabelTask):
@@ -44,10 +46,15 @@ class Classify(LabelTask):
     def encoder_with_base(self, parts: Parts[Any]) -> Settings:
         """Several thousand texts teach heads the order of words, which neither base nor expert knows; the
         encoder is to add to what these say, not to begin with it. With many labels it is to begin so."""
-        if not _SEVERAL <= len(parts.train) < _MANY or len(all_labels(parts.train)) > _FEW_LABELS:
+        texts, labels = len(parts.train), len(all_labels(parts.train))
+        if texts < _SEVERAL or labels > max(_FEW_LABELS, texts // _ENOUGH):
             return {}
         if any(item.shares is not None for item in parts.train):
             return {}
+        if texts >= _MANY:
+            some = parts.train[:: texts // _LOOKED_AT]
+            if sum(map(parts.kind.size, some)) > _LONG * len(some):
+                return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
