@@ -97,7 +97,7 @@ def test_sets_of_numbered_classes_stay_sets(tmp_path):
     assert infer_task(str(tmp_path / "f.tsv"), {})[0] == "multi-label"
 
 
-@pytest.mark.parametrize("none", ["NA", "nan", "NULL", "#N/A"])
+@pytest.mark.parametrize("none", ["NA", "nan", "NULL", "#N/A", "inf", "-Infinity"])
 def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
     """Of R's and pandas' tables: each number would be a class of its own, and what is missing one more."""
     path = tmp_path / "f.csv"

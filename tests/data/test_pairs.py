@@ -141,6 +141,17 @@ def test_records_that_cannot_be_used_are_left_out(write):
     assert [(e.code, e.line) for e in errors] == [("HW110", 3), ("HW120", 4)]
 
 
+def test_pairs_with_an_empty_label_are_left_out_if_that_is_asked_for(write):
+    """A table of which a part is scored so far."""
+    path = write("a.csv", "s1,s2,score\na,b,1.5\nc,d,\ne,f,2.5\ng,h,-\ni,j,4\n")
+    options = PairOptions(empty_labels="skip")
+    data = read_pairs(path, options)
+    assert [pair.label for pair in data.items] == ["1.5", "2.5", "4"]
+    assert (data.skipped, "pairs with an empty label left out: 1" in data.notes) == (2, True)
+    assert [row.line for row in read_pair_rows(path, options)] == [2, 3, 4, 5, 6]
+    assert infer_task(path, {"empty_labels": "skip"})[0] == "pair-score"
+
+
 def test_texts_stay_as_they_are(write):
     text = "\ufeffs1\ts2\tlabel\r\n a\x85b \t\tx \r\n\r\nc\td\ty"
     data = read_pairs(write("a.tsv", text))

@@ -3,6 +3,7 @@
 Code: HW287 a score is not a number.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -31,20 +32,26 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
     for place, label in enumerate(labels):
         value = number_of(label)
         if value is None:
-            comma = pointed(label or "") is not None
-            advice = "write 3.5 for 3,5 (and 3500 for 3,500), in the whole column" if comma else ""
-            if stands_for_none(label or ""):
-                advice = "write empty cells for missing numbers, and give --empty-labels skip"
             raise DataError(
                 "HW287",
                 f"the label {(label or '')[:40]!r}",
                 expected="a number (to 1e100)",
-                advice=advice or "name another column with --label-column, or choose another --task",
+                advice=advice_for([label or ""]),
                 path=path,
                 line=lines[place],
             )
         found[place] = value
     return found
+
+
+def advice_for(labels: Sequence[str]) -> str:
+    """What to do about labels that are no numbers."""
+    told = []
+    if any(pointed(label) is not None for label in labels):
+        told.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
+    if any(stands_for_none(label) or _endless(label) for label in labels):
+        told.append("write empty cells for missing numbers, and give --empty-labels skip")
+    return "; ".join(told) or "name another column with --label-column, or choose another --task"
 
 
 def number_of(label: str | None) -> float | None:
@@ -61,6 +68,14 @@ def stands_for_none(cell: str) -> bool:
     return cell == "NA" or cell.casefold() in _NOTHING
 
 
+def _endless(label: str) -> bool:
+    """Whether a label is infinite, as what was divided by 0."""
+    try:
+        return math.isinf(float(label))
+    except ValueError:
+        return False
+
+
 def pointed(label: str) -> str | None:
     """A number with a decimal comma, `1.234,5`, as it is written with a point; None of anything else."""
     label = label.strip()
@@ -69,8 +84,9 @@ def pointed(label: str) -> str | None:
 
 def _plain(labels: Mapping[str, int]) -> list[str]:
     """Labels, with points for decimal commas where these are no sets of numbers: where half of all have
-    one. What stands for none is no label: whoever reads the file refuses it."""
-    labels = {label: count for label, count in labels.items() if not stands_for_none(label)}
+    one. What stands for none or is infinite is no label: whoever reads the file refuses it."""
+    nothing = [label for label in labels if stands_for_none(label) or _endless(label)]
+    labels = {label: count for label, count in labels.items() if label not in nothing}
     commas = {label: own for label in labels if (own := pointed(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headwise.data.example import Parse
-from headwise.data.options import ReadOptions
+from headwise.data.options import ReadOptions, WeightOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,9 @@ class PairOptions:
     no_label: str = "-"
     """The label of pairs on which annotators did not agree (SNLI); they are left out, and counted."""
 
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+
     header: bool | None = None
     """Whether the first row of a csv or tsv file names the columns."""
 
@@ -71,7 +74,7 @@ class PairOptions:
 
     def reading(self) -> ReadOptions:
         """The options that do not depend on what the columns are."""
-        return ReadOptions(
+        return WeightOptions(
             format=self.format,
             text_column=self.first_column or self.second_column,
             label_column=self.label_column,
@@ -79,6 +82,7 @@ class PairOptions:
             delimiter=self.delimiter,
             encoding=self.encoding,
             encoding_errors=self.encoding_errors,
+            empty_labels=self.empty_labels,
         )
 
 

@@ -62,10 +62,12 @@ def read_pairs(
         pairs.append(pair)
     if skipped:
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
+    if source.bare:
+        source.notes.append(f"pairs with an empty label left out: {source.bare:,}")
     tell_nulls(source)
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
-    return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped)
+    return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.bare)
 
 
 def read_pair_rows(

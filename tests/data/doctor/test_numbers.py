@@ -1,5 +1,7 @@
 """The doctor on texts with numbers says nothing of classes."""
 
+import pytest
+
 from headwise.data.doctor.flow import diagnose
 from headwise.data.kinds import KINDS
 
@@ -11,3 +13,21 @@ def test_numbers_are_no_classes(tmp_path):
     found = diagnose(KINDS["regress"], [str(tmp_path / "train.tsv"), str(tmp_path / "test.tsv")])
     assert [finding.code for finding in found.findings] == ["HW160"]
     assert all(file.classes == () for file in found.files)
+
+
+@pytest.mark.parametrize(
+    ("label", "fix"),
+    [
+        ("nan", "write empty cells for missing numbers, and give --empty-labels skip"),
+        ("-inf", "write empty cells for missing numbers, and give --empty-labels skip"),
+        ("3,5", "write 3.5 for 3,5 (and 3500 for 3,500), in the whole column"),
+        ("good", "name another column with --label-column, or choose another --task"),
+    ],
+)
+def test_what_is_no_number_has_the_advice_of_training(tmp_path, label, fix):
+    path = tmp_path / "f.tsv"
+    path.write_text(f"first\tsecond\tscore\na\tb\t1.5\nc\td\t2\ne\tf\t{label}\n")
+    finding = next(
+        own for own in diagnose(KINDS["pair-score"], [str(path)]).findings if own.code == "HW287"
+    )
+    assert (finding.fix, finding.where) == (fix, (f"{path}:4",))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headwise.data.diagnosis import Finding, some
 from headwise.data.doctor.file import File
-from headwise.data.numbers import number_of
+from headwise.data.numbers import advice_for, number_of
 
 
 def not_numbers(file: File) -> Iterator[Finding]:
@@ -12,10 +12,10 @@ def not_numbers(file: File) -> Iterator[Finding]:
     given = [(n, item.label) for n, item in enumerate(file.items) if item.label is not None]
     found = [n for n, label in given if number_of(label) is None]
     if found:
-        shown = some([repr(name) for name in dict.fromkeys(file.items[n].label[:40] for n in found)])
+        labels = dict.fromkeys(file.items[n].label for n in found)
+        shown = some([repr(name[:40]) for name in labels])
         message = f"{file.count(len(found))} with a label that is not a number: {shown}"
-        fix = "write 3.5 for 3,5; name another column with --label-column, or choose another --task"
-        yield Finding("error", "HW287", message, file.data.places(found), fix)
+        yield Finding("error", "HW287", message, file.data.places(found), advice_for([*labels]))
 
 
 def one_number(file: File) -> Iterator[Finding]:
