@@ -139,6 +139,8 @@ def test_other_separators_are_guessed_and_hold_for_other_files(write, mark):
         ["['a b', 'c']", "[]", '["it\'s"]'],  # as pandas writes lists
         ['["a b", "c"]', "[]", '["it\'s"]'],  # JSON
         ["['a b' 'c']", "[]", '["it\'s"]'],  # as pandas writes arrays of NumPy
+        ["('a b', 'c')", "()", '("it\'s",)'],  # as pandas writes what MultiLabelBinarizer gives back
+        ["{'c', 'a b'}", "set()", '{"it\'s"}'],
     ],
 )
 def test_lists_in_cells(write, cells):
@@ -146,6 +148,8 @@ def test_lists_in_cells(write, cells):
     assert sets(read_sets(path, LabelSetOptions(label_separator="|"))) == [("a b", "c"), (), ("it's",)]
     odd = read_sets(write("g.tsv", "text\tlabels\nx\t['a', 'b']\ny\t[c]\nz\t['a']\n"))
     assert sets(odd) == [("a", "b"), ("[c]",), ("a",)]
+    odd = read_sets(write("h.tsv", "text\tlabels\nx\t('a', 'b')\ny\t(c)\nz\t('a')\nz\t{'a': 1}\nz\t{[]}\n"))
+    assert sets(odd) == [("a", "b"), ("(c)",), ("('a')",), ("{'a': 1}",), ("{[]}",)]
 
 
 def test_fasttext(write):

@@ -154,16 +154,19 @@ def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
 
 
 def listed(cell: object) -> object:
-    """The list that a cell holds as a text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`);
-    what is no list as it is."""
+    """The list that a cell holds as a text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`,
+    `('a', 'b')`, `{'b', 'a'}`); what is no list as it is."""
     text = cell.strip() if isinstance(cell, str) else ""
-    if not (text.startswith("[") and text.endswith("]")):
+    if text[:1] + text[-1:] not in ("[]", "()", "{}") and text != "set()":
         return cell
     for read in (json.loads, ast.literal_eval):
         try:
-            return read(_UNDIVIDED.sub(", ", text))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            pass
+            found = read(_UNDIVIDED.sub(", ", text))
+        except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, tuple | set):
+            return sorted(found, key=str) if isinstance(found, set) else [*found]
+        return found if isinstance(found, list) else cell
     return cell
 
 

@@ -14,7 +14,7 @@ from headwise.data.errors import DataError, OnError, stop
 from headwise.data.example import Example
 from headwise.data.files import Line
 from headwise.data.folders import is_flat
-from headwise.data.formats import FORMATS
+from headwise.data.formats import FORMATS, prodigy
 from headwise.data.formats.jsonl import as_text
 from headwise.data.label_flags import FlagColumns, labelled
 from headwise.data.label_set import LabelSetExample
@@ -210,7 +210,7 @@ def open_table(
     """
     records = FORMATS[name].records(lines, source)
     if labelled:
-        records = _not_blank(records, source)
+        records = prodigy.accepted(_not_blank(records, source), source)
     sample, records = look_ahead(records)
     if not sample:
         raise _nothing(source)

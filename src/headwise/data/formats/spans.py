@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from headwise.data.diagnosis import Finding
 from headwise.data.files import Line
+from headwise.data.formats import prodigy
 from headwise.data.formats.jsonl import as_text, read_records
 from headwise.data.formats.shares import most
 from headwise.data.formats.token_lists import sample_rows
@@ -110,7 +111,8 @@ def read_sentences(
     """
     moved: list[tuple[int, str]] = []
     lost: list[tuple[int, str]] = []
-    for line, fields in read_records(lines, source):
+    records = read_records(lines, source)
+    for line, fields in prodigy.accepted(records, source) if labelled else records:
         own = fields.get(text)
         if not isinstance(own, str | None):
             source.refuse("HW118", f"the field {text!r} is {as_text(own)[:40]}", line, expected="a text")

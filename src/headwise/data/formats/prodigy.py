@@ -1,0 +1,28 @@
+"""Prodigy's export: an object for each task, with what its annotator answered to it,
+
+    {"text": "Tom ran", "label": "SPORT", "_input_hash": 1, "_task_hash": 2, "answer": "accept"}
+
+Only of what was accepted do label, choices or spans hold; what was rejected has them, too.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from headwise.data.source import Record, Source
+
+_MARKS = ("_task_hash", "_input_hash")  # no other writes them
+_REFUSED = ("reject", "ignore")
+
+
+def accepted(records: Iterator[Record], source: Source) -> Iterator[Record]:
+    """Records without those of Prodigy that an annotator rejected or ignored; how many is told."""
+    refused: Counter[str] = Counter()
+    for record in records:
+        answer = record.fields.get("answer")
+        if answer in _REFUSED and any(mark in record.fields for mark in _MARKS):
+            refused[answer] += 1
+        else:
+            yield record
+    if refused:
+        told = ", ".join(f"{answer!r} {refused[answer]:,}" for answer in _REFUSED if refused[answer])
+        source.notes.append(f"Prodigy's tasks that were not accepted, left out: {told}")
