@@ -58,11 +58,11 @@ def test_scores(tiny, tmp_path):
 class Frame:
     """As much of a pandas DataFrame as is used: iterating over one gives the names of its columns."""
 
-    def __init__(self, rows):
-        self.rows = rows
+    def __init__(self, rows, names=("question", "answer")):
+        self.rows, self.names = rows, names
 
     def __iter__(self):
-        return iter(("question", "answer"))
+        return iter(self.names)
 
     def itertuples(self, index=True, name="Pandas"):
         assert not index
@@ -76,6 +76,25 @@ def test_data_frame_and_cross_validation(fitted, tiny):
     scores = cross_val_score(PairClassifier(recipe=tiny, epochs=1), X, y, cv=2)
     assert scores.shape == (2,)
     assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("estimator", [PairClassifier, PairRegressor])
+def test_columns_the_other_way_round_are_no_pairs_of_the_training(tiny, tmp_path, estimator):
+    """Which text is the first makes a difference, and a table says which it is."""
+    X, _ = pairs(60)
+    y, turned = [0, 1] * 30, Frame([row[::-1] for row in X], ("answer", "question"))
+    fitted = estimator(recipe=tiny, epochs=1).fit(Frame(X), y)
+    assert fitted.feature_names_in_.tolist() == ["question", "answer"]
+    fitted.save(tmp_path / "model")
+    for own in (fitted, estimator.load(tmp_path / "model")):
+        with pytest.raises(ValueError, match=r"give X\[\['question', 'answer'\]\]"):
+            own.predict(turned)
+        for same in (Frame(X), Frame(X, ("q", "a")), Frame(X, (0, 1))):
+            np.testing.assert_array_equal(own.predict(same), own.predict(X))
+    with pytest.raises(ValueError, match="the columns 'answer' and 'question'"):
+        estimator(recipe=tiny, epochs=1).fit(Frame(X), y, dev=(turned, y))
+    assert fitted.fit(turned, y).feature_names_in_.tolist() == ["answer", "question"]
+    assert not hasattr(fitted.fit(X, y), "feature_names_in_")
 
 
 @pytest.mark.parametrize(

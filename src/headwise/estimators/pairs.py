@@ -9,12 +9,61 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from headwise.data.pair import Pair
-from headwise.estimators.base import UNORDERED, check_listed, pair_of, plain, weights_for
+from headwise.estimators.base import (
+    UNORDERED,
+    TextEstimator,
+    check_listed,
+    pair_of,
+    plain,
+    weights_for,
+)
 from headwise.estimators.labels import Answered, LabelEstimator, check_labels
 from headwise.estimators.regressor import NumberEstimator
+from headwise.report.sheet import section
+
+_NAMED = ("first_column", "second_column")
 
 
-class PairClassifier(LabelEstimator):
+class PairEstimator(TextEstimator):
+    """What both share: where X is a table, whose columns have names, they know which text is the first.
+
+    Attributes:
+        feature_names_in_: The names of the two columns, where those of the training had any.
+    """
+
+    feature_names_in_: np.ndarray
+
+    def _know_columns(self, X: Any) -> None:
+        """Remember the names of the columns of X, and nothing of an earlier fit."""
+        vars(self).pop("feature_names_in_", None)
+        if len(names := _column_names(X)) == 2:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
+        if names := self._known():
+            training["columns"] = dict(zip(_NAMED, names, strict=True))
+        return super()._fit(items, dev, labels, **training)
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        names = [section(info["training"], "columns").get(name) for name in _NAMED]
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _known(self) -> list[str]:
+        return [*getattr(self, "feature_names_in_", ())]
+
+    def _items(self, X: Any) -> list[Pair]:
+        found, known = _column_names(X), self._known()
+        if found != known and sorted(found) == sorted(known):
+            raise ValueError(
+                f"X has the columns {found[0]!r} and {found[1]!r}, in training they were {known[0]!r} and "
+                f"{known[1]!r}: which text is the first makes a difference; give X[{known}]"
+            )
+        return _pairs(X)
+
+
+class PairClassifier(PairEstimator, LabelEstimator):
     """A classifier of text pairs: paraphrase or not, entailment, an answer to a question.
 
     See `TextEstimator` for its parameters.
@@ -42,14 +91,19 @@ class PairClassifier(LabelEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
-        held = None if dev is None else _labelled(*pair_of(dev))
-        return self._fit_labelled(_labelled(X, y, sample_weight), held)
+        self._know_columns(X)
+        held = None if dev is None else self._labelled(*pair_of(dev))
+        return self._fit_labelled(self._labelled(X, y, sample_weight), held)
 
-    def _items(self, X: Any) -> list[Pair]:
-        return _pairs(X)
+    def _labelled(self, X: Any, y: Any, weights: Any = None) -> Answered:
+        pairs, targets = self._items(X), check_labels(y)
+        check_consistent_length(pairs, targets)
+        rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
+        answered = [replace(pair, label=str(label), weight=own) for pair, label, own in rows]
+        return answered, np.unique(targets)
 
 
-class PairRegressor(NumberEstimator):
+class PairRegressor(PairEstimator, NumberEstimator):
     """A model that gives text pairs a score, such as how similar they are; see `TextEstimator` for its
     parameters.
 
@@ -74,10 +128,8 @@ class PairRegressor(NumberEstimator):
             HeadwiseError: A setting is wrong, or the pairs are too few to split.
             TypeError, ValueError: X or y are not what they should be.
         """
+        self._know_columns(X)
         return self._fit_numbers(self._answered(X, y, sample_weight), dev)
-
-    def _items(self, X: Any) -> list[Pair]:
-        return _pairs(X)
 
 
 def _pairs(X: Any) -> list[Pair]:
@@ -94,8 +146,7 @@ def _pairs(X: Any) -> list[Pair]:
     return [Pair(plain(first), plain(second)) for first, second in rows]
 
 
-def _labelled(X: Any, y: Any, weights: Any = None) -> Answered:
-    pairs, targets = _pairs(X), check_labels(y)
-    check_consistent_length(pairs, targets)
-    rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
-    return [replace(pair, label=str(label), weight=own) for pair, label, own in rows], np.unique(targets)
+def _column_names(X: Any) -> list[str]:
+    """The names of the columns of a table; of all else none."""
+    names = list(X) if hasattr(X, "itertuples") else []
+    return names if all(isinstance(name, str) for name in names) else []
