@@ -139,6 +139,9 @@ def test_a_file_whose_tags_are_others(run, tagger, conll, tmp_path):
     (tmp_path / "other.conll").write_text(conll.replace("PER", "person"))
     code, _, err = run("evaluate", "m", "other.conll")
     assert (code, "[HW140]" in err, "person" in err) == (2, True, True)
+    (tmp_path / "other.conll").write_text(conll.replace("B-", "").replace("I-", ""))
+    code, _, err = run("evaluate", "m", "other.conll")
+    assert (code, "[HW140] other.conll: tags that mark no spans, such as 'PER'" in err) == (2, True)
     wrong = conll.replace("mr\tO", "mr\tB-PER", 5).replace("runs\tO", "runs\tB-LOC", 5)
     (tmp_path / "some.conll").write_text(wrong)
     code, _, err = run("report", "m", "--data", "some.conll", "-o", "r.html")  # with mistakes to show

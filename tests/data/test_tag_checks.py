@@ -9,9 +9,11 @@ from headwise.data.tag_checks import (
     count_entities,
     look_like_words,
     marks_entities,
+    middles,
     places_of,
     strange_tags,
     unopened,
+    written_otherwise,
 )
 
 
@@ -43,6 +45,37 @@ def test_zeros_and_strangers():
     assert strange_tags(Counter(["O", "O", "PER", "PER", "0"])) == {"0": "O"}
     assert strange_tags(Counter(["0", "1", "0", "O", "O", "O"])) == {}
     assert strange_tags(Counter(["NN", "DT", "0"])) == {}
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("O B-x M-x E-x S-x", {"M-x": "I-x"}),
+        ("O B-x M-x E-x W-y", {"M-x": "I-x", "W-y": "S-y"}),
+        ("O B-x I-x M-x E-x", {}),  # a mistake, if anything
+        ("O B-x M-x", {}),
+        ("M NN B E", {}),
+    ],
+)
+def test_other_letters_of_bioes(tags, expected):
+    assert middles(tags.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("O O B_x I_x", ("B_x", "B-x")),
+        ("O x-B x-I y-B", ("x-B", "B-x")),
+        ("O x.B x.M x.E", ("x.B", "B-x")),
+        ("O B_x B_y", None),  # nothing goes on
+        ("O B_x I_x NN NN NN", None),
+        ("O person person", None),
+        ("NN VB", None),
+        ("", None),
+    ],
+)
+def test_tags_of_spans_that_no_scheme_writes_so(tags, expected):
+    assert written_otherwise(Counter(tags.split())) == expected
 
 
 def test_the_first_place_of_each_sentence():

@@ -1,5 +1,6 @@
 import gzip
 import io
+import re
 import subprocess
 import sys
 import zipfile
@@ -165,3 +166,33 @@ def test_an_encoding(write):
     path = write("a", "café\tO\nTom\tB-PER\n".encode("latin-1"))
     assert read_tagged(path, TagOptions(encoding="latin-1")).items[0].tokens[0] == "café"
     assert read_tagged(path, TagOptions(encoding_errors="replace")).items[0].tokens[0] == "caf\ufffd"
+
+
+def test_the_scheme_of_much_chinese_is_read_as_bioes(write):
+    path = write("a.conll", "高\tB-NAME\n大\tM-NAME\n山\tE-NAME\n是\tO\n\n他\tS-NAME\n在\tO\n\n")
+    data = read_tagged(path)
+    assert [own.tags for own in data.items] == [("B-NAME", "I-NAME", "E-NAME", "O"), ("S-NAME", "O")]
+    assert "tags of the scheme BMES, read as BIOES: I for M (and S for W)" in data.notes
+    assert data.entities == {"NAME": 2}
+
+
+@pytest.mark.parametrize(
+    ("tags", "found", "fix"),
+    [
+        ("O O O O B_x I_x", "tags such as 'B_x' mark no spans", "write 'B-x' for 'B_x' to have spans"),
+        (
+            "O O O O O x",
+            "'x', without B- or I-, mark no spans.*the 83% of the words",
+            "write 'I-x' for 'x'",
+        ),
+        ("O NN NN VB DT x", None, None),
+    ],
+)
+def test_tags_that_are_meant_to_mark_spans_but_do_not_are_told(write, tags, found, fix):
+    """What is learnt is words one by one, and an accuracy that most of all O has."""
+    path = write("a.conll", "".join(f"w{n}\t{tag}\n" for n, tag in enumerate(tags.split())) * 2)
+    told = [own for own in read_tagged(path, TagOptions(format="columns")).findings if own.code == "HW248"]
+    assert bool(told) == bool(found)
+    for own in told:
+        assert re.search(found, own.message)
+        assert own.fix.startswith(fix)

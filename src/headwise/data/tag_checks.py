@@ -16,6 +16,12 @@ ENTITY_TAG = re.compile(r"O|[BIESLU](-.+)?")
 
 _MOST = 0.9  # of the tags; the others are mistakes
 
+_MIDDLE = {"M": "I", "W": "S"}
+_OTHERWISE = re.compile(
+    r"(?P<letter>[BIESLUMW])[-_.:/|](?P<type>.+)|(?P<kind>.+)[-_.:/|](?P<last>[BIESLUMW])"
+)
+_USUAL = str.maketrans(_MIDDLE)
+
 
 class Place(NamedTuple):
     """A token: the number of its sentence and its number in it, both from 0."""
@@ -47,6 +53,38 @@ def strange_tags(tags: Mapping[str, int]) -> dict[str, str]:
     if "O" in tags and 0 < tags.get("0", 0) < tags["O"] and "1" not in tags:
         return {"0": "O"}
     return {}
+
+
+def middles(tags: Iterable[str]) -> dict[str, str]:
+    """Tags of BMES (BMEWO), in which much Chinese is tagged, that BIOES writes with other letters: `M-PER`
+    is `I-PER`, `W-PER` is `S-PER`. None where `I`, `L` or `U` stand beside them."""
+    typed = [tag for tag in tags if tag[1:2] == "-"]
+    letters = {tag[0] for tag in typed}
+    if not {"B", "M", "E"} <= letters or letters & set("ILU"):
+        return {}
+    return {tag: tag[0].translate(_USUAL) + tag[1:] for tag in typed if tag[0] in _MIDDLE}
+
+
+def written_otherwise(tags: Mapping[str, int]) -> tuple[str, str] | None:
+    """The most frequent of tags that say where spans begin, but not as schemes write it (`B_PER`, `PER-B`),
+    and how these do; None where most tags but O are others.
+
+    Args:
+        tags: How often each tag occurs.
+    """
+    found: dict[str, str] = {}
+    letters: dict[str, set[str]] = {}
+    for tag in tags:
+        if parts := _OTHERWISE.fullmatch(tag):
+            letter, kind = parts["letter"] or parts["last"], parts["type"] or parts["kind"]
+            found[tag] = f"{letter.translate(_USUAL)}-{kind}"
+            letters.setdefault(kind, set()).add(letter)
+    begun = any("B" in own and len(own) > 1 for own in letters.values())
+    fitting = sum(tags[tag] for tag in found)
+    if not begun or fitting < _MOST * sum(count for tag, count in tags.items() if tag != "O"):
+        return None
+    first = max(found, key=lambda tag: (found[tag][0] == "B", tags[tag]))
+    return first, found[first]
 
 
 def _meant(tag: str) -> str:

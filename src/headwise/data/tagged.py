@@ -2,7 +2,7 @@
 lists and spans in JSON, a csv with a word in each row."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
@@ -27,7 +27,15 @@ from headwise.data.options import ReadOptions
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source, look_ahead
 from headwise.data.tables import files_of_records
-from headwise.data.tag_checks import count_entities, marks_entities, places_of, strange_tags, unopened
+from headwise.data.tag_checks import (
+    count_entities,
+    marks_entities,
+    middles,
+    places_of,
+    strange_tags,
+    unopened,
+    written_otherwise,
+)
 from headwise.data.tag_options import DEFAULT, TaggedFormat, TagOptions
 from headwise.data.tag_sniff import guess_tagged_format
 from headwise.errors import ConfigError
@@ -131,6 +139,9 @@ def read_tagged(
         found += [(file, sentence) for sentence in plan.read(lines, source)]
     if plan is None:
         raise DataError("HW103", "no files", path=name)
+    if letters := middles(_count(sentence for _, sentence in found)):
+        found = [(file, _spelt(sentence, letters)) for file, sentence in found]
+        notes.append("tags of the scheme BMES, read as BIOES: I for M (and S for W)")
     bad = _report_strange(found, plan.format, counting) if labelled else set()
 
     several = len({file for file, _ in found}) > 1
@@ -260,6 +271,8 @@ def _findings(data: TaggedData) -> Iterator[Finding]:
         told = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
         fix = "where they stand for names, such as B-PER, write these to have spans"
         yield Finding("warning", "HW248", told, (data.path,), fix)
+    elif not marks_entities(data.labels):
+        yield from _without_spans(data)
     if data.format not in _BY_ROW or not marks_entities(data.labels):
         return
     places = unopened(data.items)
@@ -271,6 +284,28 @@ def _findings(data: TaggedData) -> Iterator[Finding]:
         where = some_of([data.where(*place) for place in places[:SHOWN]], len(places))
         fix = f"write 'B{tag[1:]}' for the first token of an entity"
         yield Finding("warning", "HW253", message, where, fix)
+
+
+def _without_spans(data: TaggedData) -> Iterator[Finding]:
+    """Tags that look as if they were meant to mark spans, but do not."""
+    if written := written_otherwise(data.labels):
+        tag, right = written
+        told = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
+        yield Finding("warning", "HW248", told, (data.path,), f"write {right!r} for {tag!r} to have spans")
+        return
+    outside, words = data.labels.get("O", 0), data.tokens
+    others = [tag for tag in data.labels if tag != "O"]
+    if others and 2 * outside > words:
+        told = (
+            f"tags such as {others[0]!r}, without B- or I-, mark no spans: each word is learnt for itself"
+        )
+        told += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
+        fix = f"write 'I-{others[0]}' for {others[0]!r} to have spans (words side by side are one)"
+        yield Finding("warning", "HW248", told, (data.path,), fix)
+
+
+def _spelt(sentence: Tagged, names: Mapping[str, str]) -> Tagged:
+    return replace(sentence, tags=tuple(names.get(tag, tag) for tag in sentence.tags))
 
 
 def _count(sentences: Iterable[Tagged]) -> Counter[str]:

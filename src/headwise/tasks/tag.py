@@ -190,6 +190,15 @@ class Tag(Task):
             raise DataError("HW103", "no tagged sentences", path=data.path)
         known = {_type(tag) for tag in model.tags} - {"O"}
         found = {tag: count for tag, count in data.tags.items() if tag != "O"}
+        if found and model.written != "plain" and not data.entities:
+            raise DataError(
+                "HW140",
+                f"tags that mark no spans, such as {next(iter(found))!r}",
+                expected=f"spans of the types that {where} has: {some(sorted(known))}",
+                advice="name another column with --tag-column, or write B- before the type where a span "
+                "begins and I- where it goes on",
+                path=data.path,
+            )
         strange = {tag: count for tag, count in found.items() if _type(tag) not in known}
         if sum(strange.values()) > _STRANGE * sum(found.values()):
             raise DataError(
