@@ -16,7 +16,7 @@ from headwise.data.doctor.classes import doubtful, missing, no_labels, one_class
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.label_sets import bare, everywhere, together
 from headwise.data.doctor.leaks import leaks
-from headwise.data.doctor.numbers import not_numbers, one_number
+from headwise.data.doctor.numbers import far, not_numbers, one_number
 from headwise.data.doctor.texts import clashes
 from headwise.data.doctor.weights import lopsided
 from headwise.data.errors import DataError
@@ -192,8 +192,8 @@ class Number(Answer):
     """A number, such as a score or a price."""
 
     classes = False
-    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, lopsided)
-    warned: ClassVar[tuple[Check, ...]] = (lopsided,)
+    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, far, lopsided)
+    warned: ClassVar[tuple[Check, ...]] = (far, lopsided)
 
     def lacking(self, item: Any) -> bool:
         return item.label is None

@@ -80,6 +80,7 @@ CODES = {
     "HW171": "labels that are unlikely by their own probability",
     "HW172": "weights of which few decide, or many are 0",
     "HW173": "many texts that are nearly others",
+    "HW174": "numbers far from all others",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

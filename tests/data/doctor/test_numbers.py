@@ -1,5 +1,6 @@
 """The doctor on texts with numbers says nothing of classes."""
 
+import numpy as np
 import pytest
 
 from headwise.data.doctor.flow import diagnose
@@ -31,3 +32,29 @@ def test_what_is_no_number_has_the_advice_of_training(tmp_path, label, fix):
         own for own in diagnose(KINDS["pair-score"], [str(path)]).findings if own.code == "HW287"
     )
     assert (finding.fix, finding.where) == (fix, (f"{path}:4",))
+
+
+SCORES = [1 + n % 9 / 2 for n in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "found"),
+    [
+        ([*SCORES, 1e9], "1 text with a number far from the others: 1000000000.0 (nine of ten are 1 to 5)"),
+        ([*SCORES, -999.0, 999.0], "2 texts with a number far from the others: -999.0, 999.0 (nine"),
+        ([*SCORES, 9.0], None),
+        ([*SCORES, *[999.0] * 5], None),  # too many for slips
+        ([1.5] * 50 + [2.5], None),
+        (np.exp(2 * np.random.default_rng(0).normal(size=2_000)).tolist(), None),  # prices of everything
+        ([*np.exp(2 * np.random.default_rng(0).normal(size=2_000)), 1e12], "1 text with a number far from"),
+    ],
+)
+def test_numbers_that_are_slips(tmp_path, numbers, found):
+    """One among hundreds spoils what is learnt of all."""
+    path = tmp_path / "f.tsv"
+    path.write_text("text\tscore\n" + "".join(f"some text {n}\t{v}\n" for n, v in enumerate(numbers)))
+    told = [own for own in diagnose(KINDS["regress"], [str(path)]).findings if own.code == "HW174"]
+    assert bool(told) == bool(found)
+    for own in told:
+        assert own.message.startswith(found)
+        assert own.where[-1] == f"{path}:{len(numbers) + 1}"
