@@ -5,6 +5,7 @@ import json
 import pytest
 
 from headwise.data.errors import DataError
+from headwise.data.kinds import infer_task
 from headwise.data.options import ReadOptions
 from headwise.data.pair import PairOptions
 from headwise.data.pairs import read_pairs
@@ -57,3 +58,23 @@ def test_who_cannot_guess_lists_what_is_in_objects(path):
     with pytest.raises(DataError, match=r"\n  data\.text: 'a text of 0'\n  data\.said: '\[") as raised:
         read_examples(path)
     assert raised.value.code == "HW131"
+
+
+def test_pairs_of_which_a_list_holds_both_texts_have_scores(write):
+    """Else each of many scores was a class of its own."""
+    rows = [{"pair": [f"one {n}", f"two {n}"], "meta": {"gold": n / 2}} for n in range(4)]
+    path = write("a.jsonl", "\n".join(map(json.dumps, rows)))
+    reading = {"first_column": "pair.0", "second_column": "pair.1", "label_column": "meta.gold"}
+    assert infer_task(path, reading)[0] == "pair-score"
+
+
+@pytest.mark.parametrize(
+    ("given", "inner"),
+    [({"id": 1, "text": "a b"}, "text.text"), (["a b", "c"], "text.0"), ({"id": 1}, None), (5, None)],
+)
+def test_what_is_no_text_but_holds_one_is_named(write, given, inner):
+    path = write("a.jsonl", json.dumps({"text": given, "label": "x", "more": "y" * 200}))
+    with pytest.raises(DataError) as raised:
+        read_examples(path, ReadOptions(text_column="text", label_column="label"))
+    told = f"name what is in it as the column, such as {inner!r}" if inner else ""
+    assert (raised.value.code, raised.value.advice) == ("HW118", told)

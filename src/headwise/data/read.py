@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
 from typing import Protocol, TypeVar
@@ -28,6 +28,8 @@ from headwise.data.tables import TABLES
 from headwise.errors import ConfigError
 
 Chosen = TypeVar("Chosen", covariant=True)
+
+_SHOWN = 80  # characters of what is no text
 
 
 class ChooseColumns(Protocol[Chosen]):
@@ -249,9 +251,19 @@ def text_of(record: Record, name: str, source: Source) -> str | None:
         source.nulls += 1
         return ""
     else:
-        found = f"the field {name!r} is {as_text(text)}"
-        source.refuse("HW118", found, record.line, expected="a string")
+        shown = as_text(text)
+        found = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
+        inner = [f"{name}.{key}" for key, own in _within(text) if isinstance(own, str)]
+        advice = f"name what is in it as the column, such as {inner[0]!r}" if inner else ""
+        source.refuse("HW118", found, record.line, expected="a string", advice=advice)
     return None
+
+
+def _within(value: object) -> Iterable[tuple[object, object]]:
+    """What a JSON object or list holds, by name or number."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def label_of(record: Record, name: str, source: Source) -> str | None:

@@ -114,7 +114,8 @@ class PairKind(Kind[Pair]):
             return None
         try:
             options = from_dict(PairOptions, reading)
-            rows = rows_of(head.source(options.reading()), options)
+            asked = options.first_column, options.second_column
+            rows = rows_of(replace(head.source(options.reading()), columns=asked), options)
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
             if label is None or not (_COLUMNS & set(reading) or names_pairs([first, second])):
                 return None
