@@ -67,6 +67,7 @@ def test_other_letters_of_bioes(tags, expected):
         ("O O B_x I_x", ("B_x", "B-x")),
         ("O x-B x-I y-B", ("x-B", "B-x")),
         ("O x.B x.M x.E", ("x.B", "B-x")),
+        ("o o b-x i-x", ("b-x", "B-x")),
         ("O B_x B_y", None),  # nothing goes on
         ("O B_x I_x NN NN NN", None),
         ("O person person", None),

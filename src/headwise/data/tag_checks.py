@@ -17,8 +17,9 @@ ENTITY_TAG = re.compile(r"O|[BIESLU](-.+)?")
 _MOST = 0.9  # of the tags; the others are mistakes
 
 _MIDDLE = {"M": "I", "W": "S"}
+_LETTER, _MARK = "[BIESLUMW]", "[-_.:/|]"
 _OTHERWISE = re.compile(
-    r"(?P<letter>[BIESLUMW])[-_.:/|](?P<type>.+)|(?P<kind>.+)[-_.:/|](?P<last>[BIESLUMW])"
+    f"(?P<letter>{_LETTER}){_MARK}(?P<type>.+)|(?P<kind>.+){_MARK}(?P<last>{_LETTER})", re.IGNORECASE
 )
 _USUAL = str.maketrans(_MIDDLE)
 
@@ -66,8 +67,8 @@ def middles(tags: Iterable[str]) -> dict[str, str]:
 
 
 def written_otherwise(tags: Mapping[str, int]) -> tuple[str, str] | None:
-    """The most frequent of tags that say where spans begin, but not as schemes write it (`B_PER`, `PER-B`),
-    and how these do; None where most tags but O are others.
+    """The most frequent of tags that say where spans begin, but not as schemes write it (`B_PER`, `PER-B`,
+    `b-PER`), and how these do; None where most tags but O are others.
 
     Args:
         tags: How often each tag occurs.
@@ -76,12 +77,12 @@ def written_otherwise(tags: Mapping[str, int]) -> tuple[str, str] | None:
     letters: dict[str, set[str]] = {}
     for tag in tags:
         if parts := _OTHERWISE.fullmatch(tag):
-            letter, kind = parts["letter"] or parts["last"], parts["type"] or parts["kind"]
+            letter, kind = (parts["letter"] or parts["last"]).upper(), parts["type"] or parts["kind"]
             found[tag] = f"{letter.translate(_USUAL)}-{kind}"
             letters.setdefault(kind, set()).add(letter)
     begun = any("B" in own and len(own) > 1 for own in letters.values())
     fitting = sum(tags[tag] for tag in found)
-    if not begun or fitting < _MOST * sum(count for tag, count in tags.items() if tag != "O"):
+    if not begun or fitting < _MOST * sum(count for tag, count in tags.items() if tag.upper() != "O"):
         return None
     first = max(found, key=lambda tag: (found[tag][0] == "B", tags[tag]))
     return first, found[first]

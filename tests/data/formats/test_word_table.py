@@ -93,3 +93,10 @@ def test_columns_that_are_not_there(write, fails):
     assert fails(read_tagged, path, TagOptions(tag_column="Tags"))[0] == "HW111"
     path = write("bare.csv", "Word,Tag\nTom,B-per\nran,O\n")
     assert fails(read_tagged, path, TagOptions(format="table"))[0] == "HW111"
+
+
+def test_a_column_called_sent_tells_the_sentences(write):
+    rows = "".join(f'{n};Tom;NNP;B-PER\n{n};ran;VB;O\n{n};",";PU;O\n' for n in range(4))
+    path = write("ner.csv", "sent;token;pos;ner\n" + rows)
+    assert infer_task(path, {})[0] == "tag"
+    assert [own.tokens for own in read_tagged(path).items] == [("Tom", "ran", ",")] * 4

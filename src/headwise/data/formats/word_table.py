@@ -25,7 +25,7 @@ from headwise.data.tag_options import TagOptions
 
 SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
-    *("sent_id", "sent_idx", "sentid", "sentenceid", "sentence"),
+    *("sent_id", "sent_idx", "sentid", "sentenceid", "sentence", "sent"),
 )
 """Usual names of the column that tells sentences apart, the surest first."""
 
