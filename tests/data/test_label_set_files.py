@@ -203,6 +203,12 @@ def test_a_separator_that_is_named_says_it(write):
     assert found == ("classify", "")
 
 
+def test_a_label_in_other_capitals_is_meant(write):
+    train = read_sets(write("train.csv", "review,topics\nx,ab|c\ny,c|ab\n"))
+    with pytest.raises(DataError, match="the label 'AB' does not occur .*did you mean 'ab'"):
+        check_known_in(train, read_sets(write("test.csv", "review,topics\nx,AB|c\ny,c|AB\n")))
+
+
 def test_unknown_labels(write):
     train = read_sets(write("train.csv", CSV))
     check_known_in(train, read_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))

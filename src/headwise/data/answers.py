@@ -284,7 +284,8 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
         return
     first, label = strange[0]
     others = len({id(item) for item, _ in strange}) - 1
-    close = difflib.get_close_matches(label, list(known), n=1, cutoff=0.51)
+    close = [name for name in known if name.casefold() == label.casefold()]
+    close = close or difflib.get_close_matches(label, list(known), n=1, cutoff=0.51)
     first_few = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
     raise DataError(
         "HW140",

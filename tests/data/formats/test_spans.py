@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from headwise.data.errors import DataError
 from headwise.data.kinds import KINDS, SentenceKind, infer_task
 from headwise.data.tag_options import TagOptions
 from headwise.data.tagged import read_tagged
@@ -110,6 +111,14 @@ def test_what_to_do_about_overlapping_spans(write):
     path = write("a.jsonl", lines({"text": TEXT, "label": [*SPANS, [23, 27, "LOC"]]}))
     with pytest.raises(Exception, match=r"a\.jsonl:1: spans .* overlap, .*; expected one type"):
         read_tagged(path)
+
+
+@pytest.mark.parametrize("other", [{"text": "No one."}, {"text": "No one.", "label": None}])
+def test_what_to_do_about_no_spans(write, other):
+    with pytest.raises(
+        DataError, match=r"a\.jsonl:2: spans that are null.*; write \[\] for a text without"
+    ):
+        read_tagged(write("a.jsonl", lines({"text": TEXT, "label": SPANS}, other)))
 
 
 def test_a_text_that_is_none_or_empty(write, fails):

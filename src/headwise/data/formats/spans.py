@@ -126,7 +126,8 @@ def read_sentences(
                     _tag(span, own, words, tags, line, moved, lost)
         except ValueError as error:
             found, expected = (*error.args, _EXPECTED)[:2]
-            source.refuse("HW246", found, line, expected=expected)
+            advice = "write [] for a text without spans" if fields.get(spans or "") is None else ""
+            source.refuse("HW246", found, line, expected=expected, advice=advice)
             continue
         if not words and labelled:
             source.blank += 1
