@@ -13,7 +13,7 @@ from headwise.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig
 from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig, encoder_name
 from headwise.recipe import SECTIONS, build_recipe, choose_settings, read_recipe, size_defaults
-from headwise.tasks import find_task
+from headwise.tasks import classify, find_task
 from headwise.train.recipe import Recipe
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)
@@ -125,12 +125,22 @@ def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(tex
         assert recipe.model.base.probe
 
 
-@pytest.mark.parametrize(("texts", "chosen"), [(19_999, "ms-san"), (20_000, "ms-transformer")])
-def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts, chosen):
+@pytest.mark.parametrize(
+    ("texts", "long", "chosen"),
+    [(19_999, 202, "ms-san"), (20_000, 202, "ms-transformer"), (20_000, 190, "ms-san")],
+)
+def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts, long, chosen):
     """A file may begin with the short ones."""
-    short = [f"this is text {n}" for n in range(texts // 2)]
-    words = [f"this is a text that is long {n} " * 26 for n in range(texts // 2, texts)]
-    assert encoder_name(_chosen(short + words, 2, {}).model.encoder) == chosen
+    items = [f"{n} a" for n in range(texts // 2)]
+    items += [f"{n} " + "a " * (long - 1) for n in range(texts // 2, texts)]
+    assert encoder_name(_chosen(items, 2, {}).model.encoder) == chosen
+
+
+@pytest.mark.parametrize(("most", "chosen"), [(60_000, "ms-san"), (59_999, "ms-transformer")])
+def test_so_do_words_that_are_many_in_all(monkeypatch, most, chosen):
+    monkeypatch.setattr(classify, "_MOST", most)
+    items = [f"a text {n}" for n in range(20_000)]
+    assert encoder_name(_chosen(items, 2, {}).model.encoder) == chosen
 
 
 def _chosen(texts, labels, asked):

@@ -205,7 +205,7 @@ def test_a_separator_that_is_named_says_it(write):
 
 def test_a_label_in_other_capitals_is_meant(write):
     train = read_sets(write("train.csv", "review,topics\nx,ab|c\ny,c|ab\n"))
-    with pytest.raises(DataError, match="the label 'AB' does not occur .*did you mean 'ab'"):
+    with pytest.raises(DataError, match=r"the label 'AB' does not occur .*did you mean 'ab'"):
         check_known_in(train, read_sets(write("test.csv", "review,topics\nx,AB|c\ny,c|AB\n")))
 
 

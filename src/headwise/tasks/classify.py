@@ -19,8 +19,9 @@ from headwise.train.recipe import Recipe
 
 _SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
 """Training texts from which on heads learn the order of words; most labels, or more if each has enough."""
-_MANY, _LONG = 20_000, 100
-"""Training texts from which on that is too slow for what it brings, if they have more words in the mean."""
+_MANY, _LONG, _MOST = 20_000, 100, 10_000_000
+"""Training texts from which on that is too slow for what it brings, if they have more words in the mean, or
+in all."""
 _LOOKED_AT = 1_000
 
 
@@ -53,7 +54,8 @@ class Classify(LabelTask):
             return {}
         if texts >= _MANY:
             some = parts.train[:: texts // _LOOKED_AT]
-            if sum(map(parts.kind.size, some)) > _LONG * len(some):
+            words = sum(map(parts.kind.size, some)) / len(some)
+            if words > _LONG or words * texts > _MOST:
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
