@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.report.remarks import compare_with, on_labels, on_numbers
+from headwise.report.remarks import compare_with, on_label_sets, on_labels, on_numbers, on_plain_tags
 from headwise.report.rival import Rival
 from headwise.tasks import TASKS
 
@@ -110,3 +110,34 @@ def test_the_number_that_would_be_nearer_is_not_rounded():
     scores = {"mae": 250.0, "median_mae": 200.0, "median": 1700049500.5, "r2": -0.1}
     [found] = on_numbers(scores, SIZES[:2])
     assert found.text.startswith("always 1700049500.5 would be nearer (mean absolute error 200 in place")
+
+
+@pytest.mark.parametrize(
+    ("own", "counts", "told"),
+    [
+        (0.4, {"x": 10, "y": 2}, "giving every text 'x' would have a higher micro F1 (47.6 %)"),
+        (20 / 42, {"x": 10, "y": 2}, "giving every text 'x' would have as high a micro F1 (47.6 %)"),
+        (0.5, {"x": 10, "y": 2}, None),
+        (0.5, {"y": 15, "x": 15}, "giving every text 'y', 'x' would have a higher micro F1 (66.7 %)"),
+        (0.0, {}, None),
+    ],
+)
+def test_sets_of_the_commonest_labels(own, counts, told):
+    rows = [{"label": label, "texts": count} for label, count in counts.items()]
+    found = on_label_sets({"micro_f1": own, "texts": 30, "labels": rows})
+    assert [(own.text, own.warning) for own in found] == ([(told, True)] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (0.9, "always 'O' would be right as often (90.0 %)"),
+        (0.8, "always 'O' would be right more often (90.0 %)"),
+        (0.95, None),
+    ],
+)
+def test_the_commonest_tag(own, told):
+    rows = [{"tag": "A", "words": 10}, {"tag": "O", "words": 90}]
+    found = on_plain_tags({"tokens": {"accuracy": own, "tags": rows}})
+    assert [(own.text, own.warning) for own in found] == ([(told, True)] if told else [])
+    assert on_plain_tags({"tokens": {"accuracy": own, "tags": rows}, "entities": {"f1": 0.1}}) == []

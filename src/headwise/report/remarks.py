@@ -9,6 +9,7 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import FORMS, Sheet, bounds_of, is_number, lookup
 
 _LISTED = 8  # labels
+_ROUNDING = 1e-9
 _CHANCE = 0.05  # p above which two models are not told apart
 _WIDE, _SKEWED = 100.0, 2.0  # of positive numbers: the 95th percentile to the 5th, the mean to the median
 
@@ -83,6 +84,49 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = Fal
         rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
         found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}{rare}"))
     return found
+
+
+def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
+    """A guess that is as good as a model: always the same, the commonest labels.
+
+    Args:
+        scores: The JSON of the model's evaluation.
+    """
+    own, texts, rows = (lookup(scores, key) for key in ("micro_f1", "texts", "labels"))
+    if not is_number(own) or not texts or not rows:
+        return []
+    rows = sorted(rows, key=lambda row: -row["texts"])
+    total = sum(row["texts"] for row in rows)
+    found = [
+        2 * sum(row["texts"] for row in rows[:many]) / (many * texts + total)
+        for many in range(1, len(rows) + 1)
+    ]
+    best = max(found)
+    if own > best + _ROUNDING:
+        return []
+    names = [repr(row["label"]) for row in rows[: found.index(best) + 1]]
+    given = ", ".join(names[:_LISTED]) + f" and {len(names) - _LISTED:,} more" * (len(names) > _LISTED)
+    as_good = "a higher" if own < best - _ROUNDING else "as high a"
+    told = f"giving every text {given} would have {as_good} micro F1 ({100 * best:.1f} %)"
+    return [Remark(told, warning=True)]
+
+
+def on_plain_tags(scores: Mapping[str, Any]) -> list[Remark]:
+    """A guess that is as good as a model of tags that mark no spans: always the commonest.
+
+    Args:
+        scores: The JSON of the model's evaluation.
+    """
+    own, rows = lookup(scores, "tokens.accuracy"), lookup(scores, "tokens.tags")
+    total = sum(row["words"] for row in rows or [])
+    if not is_number(own) or not total or lookup(scores, "entities") is not None:
+        return []
+    most = max(rows, key=lambda row: row["words"])
+    best = most["words"] / total
+    if own > best + _ROUNDING:
+        return []
+    often = "more often" if own < best - _ROUNDING else "as often"
+    return [Remark(f"always {most['tag']!r} would be right {often} ({100 * best:.1f} %)", warning=True)]
 
 
 def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:

@@ -19,6 +19,7 @@ from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.predictions.label_sets import LabelSetPredictor
 from headwise.report.explanation import Explanation, explain_label_sets
 from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
+from headwise.report.remarks import Remark, on_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
@@ -164,6 +165,11 @@ class MultiLabel(Task):
                 ),
             ),
         )
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[Remark]:
+        return on_label_sets(scores)
 
     def likeness(self, model: Any) -> Any:
         return model.labels, None

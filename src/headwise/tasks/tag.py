@@ -20,7 +20,7 @@ from headwise.models.model_config import TEXT_SECTIONS, ModelConfig
 from headwise.models.tag_model import TagModel
 from headwise.predictions.tags import TagPredictor
 from headwise.report.explanation import Explanation
-from headwise.report.remarks import Remark
+from headwise.report.remarks import Remark, on_plain_tags
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, lookup
 from headwise.report.tag_explanation import explain_tags
@@ -183,6 +183,11 @@ class Tag(Task):
             *counts,
         )
         return Sheet(lines, of, Each("entities.types", "type", "type", ("spans", "spans"), RATES))
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[Remark]:
+        return on_plain_tags(scores)
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
         """Tags that the model does not have count as wrong, where some of what is tagged has its own."""
