@@ -138,3 +138,9 @@ def test_names():
         scheme_name("IOB")
     with pytest.raises(ConfigError, match="'bioes'"):
         scheme_name("bioess")
+
+
+@pytest.mark.parametrize(("tag", "meant"), [("M-PER", "I-PER"), ("W-PER", "S-PER")])
+def test_what_is_meant_by_letters_of_bmes(tag, meant):
+    with pytest.raises(TagError, match=f"'{tag}' is neither O .*; write '{meant}'"):
+        read_spans(["B-PER", tag])

@@ -225,8 +225,10 @@ def fits(before: Tag, tag: Tag, scheme: Scheme) -> bool:
 def _parse(text: str) -> Tag:
     tag = read_tag(text)
     if tag is None:
+        usual = {"M-": "I-", "W-": "S-"}.get(text[:2])  # of BMES and BMEWO
         raise TagError(
             f"{text!r} is neither O nor one of the letters B, I, E, S, L, U with the type of a span (B-PER)"
+            + (f"; write {usual + text[2:]!r}" if usual else "")
         )
     return tag
 
