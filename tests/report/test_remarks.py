@@ -141,3 +141,10 @@ def test_the_commonest_tag(own, told):
     found = on_plain_tags({"tokens": {"accuracy": own, "tags": rows}})
     assert [(own.text, own.warning) for own in found] == ([(told, True)] if told else [])
     assert on_plain_tags({"tokens": {"accuracy": own, "tags": rows}, "entities": {"f1": 0.1}}) == []
+
+
+@pytest.mark.parametrize("rows", [None, "ab", 3, [3], [{}], [{"label": "x", "texts": "7", "words": None}]])
+def test_scores_of_a_folder_that_are_none(rows):
+    assert on_label_sets({"micro_f1": 0.1, "texts": 3, "labels": rows}) == []
+    assert on_label_sets({"micro_f1": 0.1, "texts": None, "labels": [{"label": "x", "texts": 2}]}) == []
+    assert on_plain_tags({"tokens": {"accuracy": 0.1, "tags": rows}}) == []

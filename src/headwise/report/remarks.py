@@ -92,19 +92,19 @@ def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
     Args:
         scores: The JSON of the model's evaluation.
     """
-    own, texts, rows = (lookup(scores, key) for key in ("micro_f1", "texts", "labels"))
-    if not is_number(own) or not texts or not rows:
+    own, texts = lookup(scores, "micro_f1"), lookup(scores, "texts")
+    counts = _counts(lookup(scores, "labels"), "label", "texts")
+    total = sum(count for _, count in counts)
+    if not is_number(own) or not is_number(texts) or texts <= 0 or total <= 0:
         return []
-    rows = sorted(rows, key=lambda row: -row["texts"])
-    total = sum(row["texts"] for row in rows)
     found = [
-        2 * sum(row["texts"] for row in rows[:many]) / (many * texts + total)
-        for many in range(1, len(rows) + 1)
+        2 * sum(count for _, count in counts[:many]) / (many * texts + total)
+        for many in range(1, len(counts) + 1)
     ]
     best = max(found)
     if own > best + _ROUNDING:
         return []
-    names = [repr(row["label"]) for row in rows[: found.index(best) + 1]]
+    names = [repr(name) for name, _ in counts[: found.index(best) + 1]]
     given = ", ".join(names[:_LISTED]) + f" and {len(names) - _LISTED:,} more" * (len(names) > _LISTED)
     as_good = "a higher" if own < best - _ROUNDING else "as high a"
     told = f"giving every text {given} would have {as_good} micro F1 ({100 * best:.1f} %)"
@@ -117,16 +117,26 @@ def on_plain_tags(scores: Mapping[str, Any]) -> list[Remark]:
     Args:
         scores: The JSON of the model's evaluation.
     """
-    own, rows = lookup(scores, "tokens.accuracy"), lookup(scores, "tokens.tags")
-    total = sum(row["words"] for row in rows or [])
-    if not is_number(own) or not total or lookup(scores, "entities") is not None:
+    own, counts = lookup(scores, "tokens.accuracy"), _counts(lookup(scores, "tokens.tags"), "tag", "words")
+    total = sum(count for _, count in counts)
+    if not is_number(own) or total <= 0 or lookup(scores, "entities") is not None:
         return []
-    most = max(rows, key=lambda row: row["words"])
-    best = most["words"] / total
-    if own > best + _ROUNDING:
+    (name, most), *_ = counts
+    if own > most / total + _ROUNDING:
         return []
-    often = "more often" if own < best - _ROUNDING else "as often"
-    return [Remark(f"always {most['tag']!r} would be right {often} ({100 * best:.1f} %)", warning=True)]
+    often = "more often" if own < most / total - _ROUNDING else "as often"
+    return [Remark(f"always {name!r} would be right {often} ({100 * most / total:.1f} %)", warning=True)]
+
+
+def _counts(rows: Any, name: str, count: str) -> list[tuple[Any, float]]:
+    """How often there is each answer, the most frequent first; nothing where that is not told."""
+    rows = rows if isinstance(rows, list | tuple) else []
+    found: list[tuple[Any, Any]] = [
+        (row.get(name), row.get(count)) for row in rows if isinstance(row, Mapping)
+    ]
+    if not all(is_number(own) and own >= 0 for _, own in found):
+        return []
+    return sorted(found, key=lambda own: -own[1])
 
 
 def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
