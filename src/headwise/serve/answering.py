@@ -131,11 +131,10 @@ class Answering:
         """The records as the model reads them."""
         form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
         text = _table(records) if form == "csv" else _lines(records)
-        reading = {**self.reading, "format": form} if self.kind.sides else self.reading
         # Who reads it refuses halves of surrogate pairs.
         with _held(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
-                return list(self.source.rows(path, reading, NOBODY, None))
+                return list(self.source.rows(path, self.reading, NOBODY, None))
             except DataError as error:
                 told = {"expected": error.expected, "advice": error.advice, "column": error.column}
                 raise DataError(error.code, error.found, path=REQUEST, line=error.line, **told) from None

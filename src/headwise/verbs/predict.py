@@ -122,7 +122,7 @@ def predict_file(
 
 def _mark(folder: Path | str) -> bytes:
     """What tells a model from others that are put in its place; opening it says what is wrong with it."""
-    with suppress(OSError):
+    with suppress(OSError, TypeError):
         return sha256((Path(folder) / MANIFEST).read_bytes()).digest()
     return b""
 

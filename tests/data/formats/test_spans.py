@@ -116,9 +116,9 @@ def test_what_to_do_about_overlapping_spans(write):
 @pytest.mark.parametrize("other", [{"text": "No one."}, {"text": "No one.", "label": None}])
 def test_what_to_do_about_no_spans(write, other):
     with pytest.raises(
-        DataError, match=r"a\.jsonl:2: spans that are null.*; write \[\] for a text without"
+        DataError, match=r"a\.jsonl:3: spans that are null.*; write \[\] for a text without"
     ):
-        read_tagged(write("a.jsonl", lines({"text": TEXT, "label": SPANS}, other)))
+        read_tagged(write("a.jsonl", lines(*[{"text": TEXT, "label": SPANS}] * 2, other)))
 
 
 def test_a_text_that_is_none_or_empty(write, fails):
