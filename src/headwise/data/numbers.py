@@ -49,7 +49,7 @@ def advice_for(labels: Sequence[str]) -> str:
     told = []
     if any(pointed(label) is not None for label in labels):
         told.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
-    if any(stands_for_none(label) or _endless(label) for label in labels):
+    if any(map(_no_number, labels)):
         told.append("write empty cells for missing numbers, and give --empty-labels skip")
     return "; ".join(told) or "name another column with --label-column, or choose another --task"
 
@@ -68,10 +68,10 @@ def stands_for_none(cell: str) -> bool:
     return cell == "NA" or cell.casefold() in _NOTHING
 
 
-def _endless(label: str) -> bool:
-    """Whether a label is infinite, as what was divided by 0."""
+def _no_number(label: str) -> bool:
+    """Whether a label stands for none, or is infinite, as what was divided by 0."""
     try:
-        return math.isinf(float(label))
+        return stands_for_none(label) or math.isinf(float(label))
     except ValueError:
         return False
 
@@ -85,8 +85,7 @@ def pointed(label: str) -> str | None:
 def _plain(labels: Mapping[str, int]) -> list[str]:
     """Labels, with points for decimal commas where these are no sets of numbers: where half of all have
     one. What stands for none or is infinite is no label: whoever reads the file refuses it."""
-    nothing = [label for label in labels if stands_for_none(label) or _endless(label)]
-    labels = {label: count for label, count in labels.items() if label not in nothing}
+    labels = {label: count for label, count in labels.items() if not _no_number(label)}
     commas = {label: own for label in labels if (own := pointed(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.chunks import some
 from headwise.data.errors import DataError
 from headwise.data.labels import targets_of
 
+T = TypeVar("T")
 Floats = NDArray[np.float32]
 TOLERANCE = 0.02
 """How far probabilities may be from adding up to 1, as they are rounded when they are written."""
@@ -106,6 +108,12 @@ def counted(items: Sequence[Any]) -> NDArray[np.bool_]:
     all are."""
     counts = _weights(items) > 0
     return counts if counts.any() else ~counts
+
+
+def that_count(items: Sequence[T]) -> Sequence[T]:
+    """The items that decide something where they are held out; as they are, if all do."""
+    counts = counted(items)
+    return items if counts.all() else some(items, np.flatnonzero(counts))
 
 
 def counting(items: Sequence[Any]) -> tuple[int, float]:

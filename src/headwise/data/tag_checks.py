@@ -10,18 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from headwise.data.sentence import Tagged
+from headwise.scores.schemes import BMES
 
 ENTITY_TAG = re.compile(r"O|[BIESLU](-.+)?")
 """A tag of the schemes IOB1, IOB2, BIOES and BILOU; the type may be missing."""
 
 _MOST = 0.9  # of the tags; the others are mistakes
 
-_MIDDLE = {"M": "I", "W": "S"}
 _LETTER, _MARK = "[BIESLUMW]", "[-_.:/|]"
 _OTHERWISE = re.compile(
     f"(?P<letter>{_LETTER}){_MARK}(?P<type>.+)|(?P<kind>.+){_MARK}(?P<last>{_LETTER})", re.IGNORECASE
 )
-_USUAL = str.maketrans(_MIDDLE)
+_USUAL = str.maketrans(BMES)
 
 
 class Place(NamedTuple):
@@ -63,7 +63,7 @@ def middles(tags: Iterable[str]) -> dict[str, str]:
     letters = {tag[0] for tag in typed}
     if not {"B", "M", "E"} <= letters or letters & set("ILU"):
         return {}
-    return {tag: tag[0].translate(_USUAL) + tag[1:] for tag in typed if tag[0] in _MIDDLE}
+    return {tag: tag[0].translate(_USUAL) + tag[1:] for tag in typed if tag[0] in BMES}
 
 
 def written_otherwise(tags: Mapping[str, int]) -> tuple[str, str] | None:

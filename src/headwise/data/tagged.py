@@ -139,10 +139,12 @@ def read_tagged(
         found += [(file, sentence) for sentence in plan.read(lines, source)]
     if plan is None:
         raise DataError("HW103", "no files", path=name)
-    if letters := middles(_count(sentence for _, sentence in found)):
+    tags = _count(sentence for _, sentence in found)
+    if letters := middles(tags):
         found = [(file, _spelt(sentence, letters)) for file, sentence in found]
+        tags = _count(sentence for _, sentence in found)
         notes.append("tags of the scheme BMES, read as BIOES: I for M (and S for W)")
-    bad = _report_strange(found, plan.format, counting) if labelled else set()
+    bad = _report_strange(found, tags, plan.format, counting) if labelled else set()
 
     several = len({file for file, _ in found}) > 1
     sentences: list[Tagged] = []
@@ -247,11 +249,12 @@ def _plan(
     return _Plan(form, columns, trees.read_sentences)
 
 
-def _report_strange(found: Sequence[tuple[str, Tagged]], form: TaggedFormat, on_error: OnError) -> set[int]:
+def _report_strange(
+    found: Sequence[tuple[str, Tagged]], tags: Counter[str], form: TaggedFormat, on_error: OnError
+) -> set[int]:
     """Report sentences with tags that are mistakes; their numbers."""
     if form not in (*_BY_ROW, "slash"):
         return set()
-    tags = _count(sentence for _, sentence in found)
     strange = strange_tags(tags)
     places = list(places_of([sentence for _, sentence in found], strange))
     usual = ", ".join(tag for tag, _ in tags.most_common(5) if tag not in strange)

@@ -188,14 +188,14 @@ class TrainingData:
         if self.start is not None or len(self.block(name, settings)[0]) < self.rare:
             return None
         reader = replace(self.reader, block=name, edges=settings.edges)
-        how = {"rare": 2 * self.rare, "weights": self.amounts}
-        block = reader.fit(texts, max_features=2 * self.most, **how)
+        most, rare = 2 * self.most, 2 * self.rare
+        block = reader.fit(texts, max_features=most, rare=rare, weights=self.amounts)
         return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
 
     def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
         """With what is read of the edges of the texts."""
-        how = {"rare": self.rare, "weights": self.amounts}
-        block = replace(self.reader, edges=True).fit(texts, max_features=self.most, **how)
+        reader = replace(self.reader, edges=True)
+        block = reader.fit(texts, max_features=self.most, rare=self.rare, weights=self.amounts)
         return replace(self, edged=block, cache={})
 
     def block(self, name: Block, settings: LinearSettings) -> tuple[Vocabulary, csr_matrix]:

@@ -1,6 +1,6 @@
 """What a report has to say of a model beside its numbers: that something simpler is as good, for one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
@@ -68,21 +68,16 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = Fal
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
     given = [sum(row[place] for row in matrix) for place in range(len(rows))]
-    found = []
+    found: list[Remark] = []
     most, right = max(totals, default=0), sum(row[place] for place, row in enumerate(matrix))
-    if total and right <= most:
-        name = rows[totals.index(most)].get("label")
-        often = "as often" if right == most else "more often"
-        found.append(
-            Remark(f"always {name!r} would be right {often} ({100 * most / total:.1f} %)", warning=True)
-        )
+    if total:
+        found = _always(rows[totals.index(most)].get("label"), most / total, right / total)
     never = [
         repr(row.get("label")) for row, n, own in zip(rows, given, totals, strict=True) if own and not n
     ]
     if never:
-        more = f" and {len(never) - _LISTED:,} more" if len(never) > _LISTED else ""
         rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
-        found.append(Remark(f"never predicted: {', '.join(never[:_LISTED])}{more}{rare}"))
+        found.append(Remark(f"never predicted: {_listed(never)}{rare}"))
     return found
 
 
@@ -104,8 +99,7 @@ def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
     best = max(found)
     if own > best + _ROUNDING:
         return []
-    names = [repr(name) for name, _ in counts[: found.index(best) + 1]]
-    given = ", ".join(names[:_LISTED]) + f" and {len(names) - _LISTED:,} more" * (len(names) > _LISTED)
+    given = _listed([repr(name) for name, _ in counts[: found.index(best) + 1]])
     as_good = "a higher" if own < best - _ROUNDING else "as high a"
     told = f"giving every text {given} would have {as_good} micro F1 ({100 * best:.1f} %)"
     return [Remark(told, warning=True)]
@@ -122,10 +116,21 @@ def on_plain_tags(scores: Mapping[str, Any]) -> list[Remark]:
     if not is_number(own) or total <= 0 or lookup(scores, "entities") is not None:
         return []
     (name, most), *_ = counts
-    if own > most / total + _ROUNDING:
+    return _always(name, most / total, own)
+
+
+def _always(name: Any, share: float, accuracy: float) -> list[Remark]:
+    """What to say where one answer to everything, right for a share of it, is as good as a model."""
+    if accuracy > share + _ROUNDING:
         return []
-    often = "more often" if own < most / total - _ROUNDING else "as often"
-    return [Remark(f"always {name!r} would be right {often} ({100 * most / total:.1f} %)", warning=True)]
+    often = "more often" if accuracy < share - _ROUNDING else "as often"
+    return [Remark(f"always {name!r} would be right {often} ({100 * share:.1f} %)", warning=True)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
 
 
 def _counts(rows: Any, name: str, count: str) -> list[tuple[Any, float]]:

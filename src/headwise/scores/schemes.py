@@ -29,6 +29,8 @@ _ALIASES = {"bio": "iob2", "iobes": "bioes", "bieos": "bioes", "biluo": "bilou"}
 LETTERS: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 _WRITTEN = {"iob1": "IIII", "iob2": "BIIB", "bioes": "BIES", "bilou": "BILU"}  # first, inner, last, only
 _AS_BIOES = {"L": "E", "U": "S"}
+BMES = {"M": "I", "W": "S"}
+"""The letters of BMES and BMEWO, in which much Chinese is tagged, that are others in BIOES."""
 
 
 class TagError(HeadwiseError):
@@ -225,10 +227,10 @@ def fits(before: Tag, tag: Tag, scheme: Scheme) -> bool:
 def _parse(text: str) -> Tag:
     tag = read_tag(text)
     if tag is None:
-        usual = {"M-": "I-", "W-": "S-"}.get(text[:2])  # of BMES and BMEWO
+        usual = BMES.get(text[0]) if text[1:2] == "-" else None
         raise TagError(
             f"{text!r} is neither O nor one of the letters B, I, E, S, L, U with the type of a span (B-PER)"
-            + (f"; write {usual + text[2:]!r}" if usual else "")
+            + (f"; write {usual + text[1:]!r}" if usual else "")
         )
     return tag
 

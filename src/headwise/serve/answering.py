@@ -142,30 +142,28 @@ class Answering:
 
 @contextmanager
 def _held(text: bytes, form: str) -> Iterator[Path]:
-    """A file of a request: in memory where the system has such files (Linux), so that it needs no disk that
-    may be full or not to be written to.
+    """A file of a request, whose content tells its form: in memory where the system has such files (Linux),
+    so that it needs no disk that may be full or not to be written to.
 
     Raises:
         RequestError: HW907, it cannot be written.
     """
-    try:
-        with ExitStack() as held:
+    with ExitStack() as held:
+        try:
             number = _in_memory()
             if number is None:
-                path = (
-                    Path(held.enter_context(tempfile.TemporaryDirectory(prefix="headwise-"))) / f"a.{form}"
-                )
+                folder = held.enter_context(tempfile.TemporaryDirectory(prefix="headwise-"))
+                path = Path(folder) / f"a.{form}"
                 path.write_bytes(text)
             else:
                 file = held.enter_context(open(number, "wb"))
                 file.write(text)
                 file.flush()
                 path = _OPEN / str(number)
-            ready = held.pop_all()
-    except OSError as error:
-        said = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; the server needs a "
-        raise RequestError(said + "folder for temporary files (TMPDIR)", code="HW907") from None
-    with ready:
+        except OSError as error:
+            said = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; "
+            told = "the server needs a folder for temporary files (TMPDIR)"
+            raise RequestError(said + told, code="HW907") from None
         yield path
 
 

@@ -10,7 +10,7 @@ from headwise.data.diagnosis import some
 from headwise.data.errors import DataError
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
-from headwise.data.shares import counted
+from headwise.data.shares import that_count
 from headwise.encoders import ENCODERS
 from headwise.features.alphabet import Alphabet
 from headwise.features.vocabulary import Vocabulary
@@ -106,8 +106,7 @@ class Tag(Task):
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         if model.config.expert.kind == "linear":
             add_expert(objective)
-        judged = [own for own, counts in zip(parts.dev, counted(parts.dev), strict=True) if counts]
-        return Finished(evaluate_tags(model, judged).to_json(), kept=model)
+        return Finished(evaluate_tags(model, that_count(parts.dev)).to_json(), kept=model)
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
         add_expert_again(objective, finished.kept)

@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from headwise.attention import compiled
-from headwise.data.chunks import some
 from headwise.data.parts import Parts
-from headwise.data.shares import counted
+from headwise.data.shares import that_count
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.embedding import WordEmbedding
 from headwise.features.pretrained import PretrainedEmbedding
@@ -106,8 +105,8 @@ def fit(
 
     def learn(parts: Parts[Any], folder: Path, until: int | None = None, **how: Any) -> _Learnt:
         torch.manual_seed(recipe.train.seed)
-        if not (held := counted(parts.dev)).all():
-            parts = replace(parts, dev=some(parts.dev, np.flatnonzero(held)))
+        if (held := that_count(parts.dev)) is not parts.dev:
+            parts = replace(parts, dev=held)
         model, covered = task.build(parts, recipe, vectors)
         if recipe.former is not None:
             go_on_from(model, recipe.former)

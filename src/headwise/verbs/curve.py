@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.chunks import some
 from headwise.data.duplicates import same_items
 from headwise.data.files import file_name
 from headwise.data.kinds import options_for
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
-from headwise.data.shares import counted
+from headwise.data.shares import that_count
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import AUTO
 from headwise.recipe import build_recipe
@@ -161,7 +160,7 @@ def curve_file(
     data = kind.read(file, options_for(name, given))
     listener.notes(data.notes)
     kind.answer.check(data, kind.nouns)
-    items = some(data.items, np.flatnonzero(counted(data.items)))
+    items = that_count(data.items)
     if len(items) < len(data.items):
         listener.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
     count = len(items)

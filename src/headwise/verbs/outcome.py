@@ -4,13 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from headwise.data.chunks import some
 from headwise.data.labels import targets_of
 from headwise.data.overlap import Overlap
 from headwise.data.parts import Parts
-from headwise.data.shares import counted
+from headwise.data.shares import that_count
 from headwise.report.document import Material, piece
 from headwise.report.rival import Rival
 from headwise.tasks.labels import label_rival
@@ -108,13 +105,8 @@ def _counting(parts: Parts[Any]) -> Parts[Any]:
     user wants nothing to learn from."""
     if not parts.kind.has_keys:
         return parts
-    counts = [counted(own) for own in (parts.train, parts.dev)]
-    if all(own.all() for own in counts):
-        return parts
-    train, dev = (
-        some(part, np.flatnonzero(own)) for part, own in zip((parts.train, parts.dev), counts, strict=True)
-    )
-    return replace(parts, train=train, dev=dev)
+    train, dev = that_count(parts.train), that_count(parts.dev)
+    return parts if train is parts.train and dev is parts.dev else replace(parts, train=train, dev=dev)
 
 
 def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:

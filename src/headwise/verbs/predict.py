@@ -108,9 +108,11 @@ def predict_file(
             listener.note(f"{output}: the first {start.rows:,} records are kept")
         # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
         with source.computing()() if output is not None else nullcontext():
-            opening = partial(
-                _opening_the_same, folder, mark, source, batch_tokens, reading, unsure, workers
-            )
+
+            def opening() -> Callable[[], Predictor]:
+                own = source.opening(batch_tokens, reading, unsure, workers)
+                return partial(_open_the_same, folder, mark, own)
+
             predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
             seconds = _write(start, predicted, layout, predictor, output, file, listener)
     for remark in predictor.summary(seconds):
@@ -125,10 +127,6 @@ def _mark(folder: Path | str) -> bytes:
     with suppress(OSError, TypeError):
         return sha256((Path(folder) / MANIFEST).read_bytes()).digest()
     return b""
-
-
-def _opening_the_same(folder: Path | str, mark: bytes, source: Any, *how: Any) -> Callable[[], Predictor]:
-    return partial(_open_the_same, folder, mark, source.opening(*how))
 
 
 def _open_the_same(folder: Path | str, mark: bytes, opening: Callable[[], Predictor]) -> Predictor:

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.config import differences
-from headwise.data.chunks import some
 from headwise.data.errors import DataError
 from headwise.data.parts import Parts
-from headwise.data.shares import counted, held_weights_of
+from headwise.data.shares import held_weights_of, that_count
 from headwise.errors import HeadwiseError
 from headwise.recipe import Sections, Sources, build_recipe, choose_settings
 from headwise.tasks import find_task
@@ -141,7 +140,7 @@ class Trials:
                 split = kind.split(train, self.base.split.dev, seed=trial)
                 train, dev = split.train, split.dev
         if self.parts.kind.has_keys:
-            judged = some(judged, np.flatnonzero(counted(judged)))
+            judged = that_count(judged)
         return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
 
     def recipe(self, change: Sections) -> Recipe:
