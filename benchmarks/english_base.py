@@ -11,19 +11,32 @@ stays in WORK: two hours of a core the first time.
 import argparse
 import os
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from english_sentences import corpus_sentences, opinions, requests, settings
 from english_teachers import TEACHERS, minilm_folder, mpnet_folder
 from headwise.cli.pretrain import PretrainProgress
-from headwise.pretrain import Notes, PretrainConfig, StudentConfig, TeacherConfig, pretrain_files
+from headwise.features.bases import save_base
+from headwise.features.bases.groups import WordGroups
+from headwise.pretrain import (
+    ContextConfig,
+    Notes,
+    PretrainConfig,
+    StudentConfig,
+    TeacherConfig,
+    pretrain_files,
+)
+from headwise.pretrain.card import card
 from runs import DATA
 
 NEEDED = ("wordfreq", "vaderSentiment")
 LISTED = 80_000
+GROUPED = 60_000
 COMMAND = "make base   # python benchmarks/english_base.py --output FOLDER --work WORK"
 
 
@@ -55,6 +68,17 @@ def feelings() -> list[str]:
         if word.isalpha() and abs(value) >= 0.8 and zipf_frequency(word, "en") >= 2.6
         if word.endswith(endings)
     ]
+
+
+def groups_of_the_corpus(work: Path, *, resume: bool) -> WordGroups | None:
+    """Those of the words of all of the corpus: three minutes of a core."""
+    config = PretrainConfig(
+        words=GROUPED, size=8, subwords=8, groups=GROUPED, context=ContextConfig(epochs=1)
+    )
+    output = work / "groups"
+    with PretrainProgress() as progress:
+        how: dict[str, Any] = {"resume": resume, "overwrite": not resume, "report": progress}
+        return pretrain_files(sorted((DATA / "corpus").glob("*.xz")), output, config, **how).base.groups
 
 
 def main() -> None:
@@ -101,6 +125,7 @@ def main() -> None:
     config = PretrainConfig(
         words=options.words,
         size=options.size,
+        groups=0,  # of more text, below
         passages=0,
         cut=False,
         teacher=TeacherConfig(teachers),
@@ -126,6 +151,8 @@ def main() -> None:
             overwrite=options.overwrite,
             report=progress,
         )
+    base = replace(made.base, groups=groups_of_the_corpus(options.work, resume=options.resume))
+    save_base(base, options.output, card(base, base.about))
     Console().print(dict(made.scores), dict(made.seconds))
 
 

@@ -18,6 +18,7 @@ from headwise.exported.export import write_exported
 from headwise.exported.load import load_exported
 from headwise.exported.tagger import Chain
 from headwise.features.alphabet import Alphabet
+from headwise.features.bases.groups import LEVELS, WordGroups, key_of_word
 from headwise.features.embedding import WordConfig
 from headwise.features.spelling import CharacterConfig
 from headwise.features.vocabulary import Vocabulary
@@ -81,6 +82,12 @@ def make(row: str) -> TagModel:
     return model.eval()
 
 
+def groups_of_words() -> WordGroups:
+    keys = np.array([key_of_word(word) for word in sorted({*WORDS})[::2]], dtype=np.uint32)
+    numbers = np.random.default_rng(0).integers(0, 3, (len(keys), len(LEVELS)))
+    return WordGroups(keys, numbers.astype(np.int16))
+
+
 def expert_of(tags) -> TagExpert:
     drawn = random.Random(3)
     sentences = []
@@ -88,7 +95,7 @@ def expert_of(tags) -> TagExpert:
         words = tuple(drawn.choices(WORDS, k=5))
         named = [drawn.choice(tags) for _ in words] if "NOUN" in tags else ["O", "B-X", "E-X", "S-Y", "O"]
         sentences.append(Tagged(words, tuple(named)))
-    crf = fit_crf(sentences, "plain")
+    crf = fit_crf(sentences, "plain", groups=groups_of_words())
     return TagExpert.of(crf, tags) if len(crf.tags) == len(tags) else _wider(crf, tags)
 
 
@@ -98,7 +105,7 @@ def _wider(crf, tags) -> TagExpert:
     weights = np.zeros((len(crf.keys), len(tags)), dtype=np.float32)
     weights[:, places] = crf.weights
     moves = np.random.default_rng(0).normal(size=(len(tags), len(tags))).astype(np.float32)
-    return TagExpert.of(type(crf)(tuple(tags), "plain", crf.keys, weights, moves), tags)
+    return TagExpert.of(type(crf)(tuple(tags), "plain", crf.keys, weights, moves, crf.groups), tags)
 
 
 # Weights of encoder and expert, and what is taken off `O`.
@@ -230,6 +237,7 @@ FORGED = {
     "more spelling": ("config.json", lambda d: d["model"]["characters"].update(ngrams=3)),
     "other task": ("config.json", lambda d: d["model"].update(task="classify")),
     "features": ("config.json", lambda d: d["model"]["expert"].update(features=3)),
+    "grouped": ("config.json", lambda d: d["model"]["expert"].update(grouped=3)),
     "less tags": ("labels.json", lambda d: d["labels"].pop()),
     "no tag for all": ("labels.json", lambda d: d.update(labels=[f"B-{n}" for n in d["labels"]])),
     "no alphabet": ("labels.json", lambda d: d.update(alphabet=3)),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from headwise.data.sentence import Tagged
+from headwise.features.bases.groups import LEVELS, WordGroups, key_of_word
 from headwise.linear.tag_crf import STRENGTHS, CrfTagger, choose_strength, fit_crf, fit_crf_with
 from headwise.linear.tag_features import ATTRIBUTES, TEMPLATES, attributes, features_of
 
@@ -152,3 +153,36 @@ def test_neighbours_end_with_the_sentence():
     assert ends.tolist() == [0, 1]
     assert same == len(ATTRIBUTES) + 4  # and two words away, on either side, there is nothing
     assert among.shape == (3, len(TEMPLATES))
+
+
+def groups_of(*classes: str) -> WordGroups:
+    """Words of each class, separated by spaces, in a group of their own."""
+    own = {word: number for number, words in enumerate(classes) for word in words.split()}
+    numbers = np.repeat(np.array([*own.values()], dtype=np.int16)[:, None], len(LEVELS), axis=1)
+    return WordGroups(np.array([key_of_word(word) for word in own], dtype=np.uint32), numbers)
+
+
+def test_groups_of_words_are_features_beside_those_that_there_are_without():
+    groups = groups_of("end near", "is")
+    plain, ends = features_of(SENTENCES)
+    found, same = features_of(SENTENCES, groups)
+    np.testing.assert_array_equal(found[:, : plain.shape[1]], plain)
+    np.testing.assert_array_equal(same, ends)
+    own = found[:, plain.shape[1] :]
+    assert own.shape[1] == len(LEVELS)
+    words = [word for sentence in SENTENCES for word in sentence]
+    rows = {word: own[place].tolist() for place, word in enumerate(words)}
+    assert rows["end"] == rows["near"] != rows["is"]
+    assert rows["The"] == rows["No"]  # in no group
+    assert len({*rows["end"], *rows["is"], *rows["No"]}) == 3 * len(LEVELS)
+
+
+def test_words_of_a_group_are_tagged_like_those_that_were_seen():
+    train = [
+        Tagged((word,), (tag,)) for word, tag in zip(("aaa", "bbb", "xxx", "yyy"), "NNVV", strict=True)
+    ]
+    with_groups = fit_crf_with(train * 10, "plain", 0.0, groups=groups_of("aaa bbb ccc", "xxx yyy zzz"))
+    without = fit_crf_with(train * 10, "plain", 0.0)
+    asked = [["ccc"], ["zzz"]]
+    assert np.diag(with_groups.marginals(asked)[0]).min() > 0.8
+    assert np.diag(without.marginals(asked)[0]).max() < 0.7

@@ -1,8 +1,10 @@
 """A linear CRF as buffers of bytes."""
 
 import numpy as np
+import pytest
 
 from headwise.data.sentence import Tagged
+from headwise.features.bases.groups import LEVELS, WordGroups, key_of_word
 from headwise.linear.tag_crf import CrfTagger, fit_crf
 from headwise.linear.tag_expert import TagExpert
 
@@ -30,3 +32,19 @@ def test_features_that_say_next_to_nothing_are_left_out():
     expert = TagExpert.of(crf, crf.tags)
     assert expert.keys.tolist() == [7]
     np.testing.assert_allclose(expert.linear_model().weights, weights[1:], atol=0.002)
+
+
+def test_groups_of_words_are_kept_with_it():
+    keys = np.array([key_of_word(word) for word in ("dogs", "cats", "run")], dtype=np.uint32)
+    numbers = np.repeat(np.array([[0], [0], [1]], dtype=np.int16), len(LEVELS), axis=1)
+    crf = fit_crf(TRAIN, "plain", groups=WordGroups(keys, numbers))
+    expert = TagExpert.of(crf, crf.tags)
+    np.testing.assert_allclose(expert(WORDS), crf.emissions(WORDS)[0], atol=0.1)
+    sizes = expert.sizes()
+    assert sizes["grouped"] == 3
+    loaded = TagExpert(sizes["features"], crf.tags, sizes["grouped"])
+    loaded.load_state_dict(expert.state_dict())
+    np.testing.assert_array_equal(loaded(WORDS), expert(WORDS))
+    forged = expert.state_dict() | {"group_keys": expert.get_buffer("group_keys")[[0, 0, 1]]}
+    with pytest.raises(RuntimeError, match="twice"):
+        loaded.load_state_dict(forged)

@@ -61,6 +61,20 @@ def test_the_text_is_its_own_teacher(text, tmp_path):
     assert not (tmp_path / "base.work").exists()
 
 
+def test_words_are_grouped_by_what_stands_beside_them(text, encoder, tmp_path):
+    for name, config in (("alone", alone()), ("taught", taught(encoder))):
+        base = pretrain_files([text], tmp_path / name, config).base
+        assert base.groups is not None
+        assert len(base.groups) == 33  # all words of the text
+        assert (base.groups.of(["cat", "galaxy", "the"]) >= 0).all()
+        again = load_base(tmp_path / name).groups
+        assert again is not None
+        assert (again.numbers == base.groups.numbers).all()
+        assert "33 words are in groups" in (tmp_path / name / "README.md").read_text()
+    assert pretrain_files([text], tmp_path / "without", alone(groups=0)).base.groups is None
+    assert "in groups" not in (tmp_path / "without" / "README.md").read_text()
+
+
 def test_little_text_is_told_where_there_is_no_teacher(text, encoder, tmp_path, monkeypatch):
     told: list[str] = []
     pretrain_files([text], tmp_path / "taught", taught(encoder), note=told.append)

@@ -80,7 +80,8 @@ class Builder:
 
     def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
         tags, own = tuple(outputs["tags"]), self.settings.characters
-        tables = TagTables(features, tags) if (features := self.settings.expert.features) else None
+        sizes = self.settings.expert
+        tables = TagTables(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
         chain = {name: (np.float32, shape) for name, shape in shapes.items()}
         reader, expert, found = self._tables(tables, chain)

@@ -40,8 +40,12 @@ class ExpertConfig:
     edges: bool = False
     """Whether it reads which words are near the beginning and the end of a text; not to be set."""
 
+    grouped: int = 0
+    """Of a tagger: how many words it knows the groups of; not to be set."""
+
     SIZES: ClassVar[tuple[str, ...]] = (
         *("features", "words", "characters", "vectors", "kept", "reach", "form", "edges"),
+        "grouped",
     )
     """What training finds out."""
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
 from headwise.data.shares import held_weights_of
+from headwise.features.bases.groups import WordGroups
 from headwise.kernel import kernel
 from headwise.linear.chain import exponents, forward_backward, marginals, viterbi
 from headwise.linear.hashing import Ends, roomy_table_of
@@ -52,6 +53,7 @@ class CrfTagger:
         keys: Hashes of the features that it knows, `[features]`.
         weights: `[features, tags]`.
         transitions: From tag to tag, `[tags, tags]`.
+        groups: Of words, which it reads too; None if it does not.
     """
 
     tags: tuple[str, ...]
@@ -59,6 +61,7 @@ class CrfTagger:
     keys: NDArray[np.uint32]
     weights: Floats
     transitions: Floats
+    groups: WordGroups | None = None
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
@@ -67,7 +70,7 @@ class CrfTagger:
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
         """Scores of the tags of each word, `[words, tags]`, and where each sentence begins and ends."""
-        features, ends = features_of(sentences)
+        features, ends = features_of(sentences, self.groups)
         return _emissions(look_up(features, self.slots), self.weights), ends
 
     def predict(self, sentences: Sequence[Tagged]) -> list[list[str]]:
@@ -89,7 +92,12 @@ class CrfTagger:
 
 
 def fit_crf(
-    sentences: Sequence[Tagged], scheme: Scheme, *, inner: Scheme = "bioes", seed: int = 0
+    sentences: Sequence[Tagged],
+    scheme: Scheme,
+    *,
+    groups: WordGroups | None = None,
+    inner: Scheme = "bioes",
+    seed: int = 0,
 ) -> CrfTagger:
     """Train a CRF; the penalty of one of plain tags is chosen on held-out sentences. Sentences count by
     their weights: so often each is read.
@@ -97,14 +105,17 @@ def fit_crf(
     Args:
         sentences: Tagged sentences, one or more.
         scheme: Of their tags.
+        groups: Of words, that it is to read.
         inner: In which scheme spans are learned.
         seed: Of the order of the sentences.
     """
-    strength = choose_strength(sentences, seed=seed) if scheme == "plain" else 0.0
-    return fit_crf_with(sentences, scheme, strength, inner=inner, seed=seed)
+    strength = choose_strength(sentences, groups=groups, seed=seed) if scheme == "plain" else 0.0
+    return fit_crf_with(sentences, scheme, strength, groups=groups, inner=inner, seed=seed)
 
 
-def choose_strength(sentences: Sequence[Tagged], *, seed: int = 0) -> float:
+def choose_strength(
+    sentences: Sequence[Tagged], *, groups: WordGroups | None = None, seed: int = 0
+) -> float:
     """The penalty under which plain tags of held-out words are likeliest."""
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
@@ -115,7 +126,7 @@ def choose_strength(sentences: Sequence[Tagged], *, seed: int = 0) -> float:
         return STRENGTHS[0]
 
     def loss(strength: float) -> float:
-        tagger = fit_crf_with(kept, "plain", strength, seed=seed)
+        tagger = fit_crf_with(kept, "plain", strength, groups=groups, seed=seed)
         number = {tag: place for place, tag in enumerate(tagger.tags)}
         chances, _ = tagger.marginals([own.tokens for own in held])
         true = np.array([number.get(tag, -1) for own in held for tag in own.tags])
@@ -131,6 +142,7 @@ def fit_crf_with(
     scheme: Scheme,
     strength: float,
     *,
+    groups: WordGroups | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
@@ -140,7 +152,7 @@ def fit_crf_with(
     tags = tuple(sorted({name for own in names for name in own}))
     number = {name: place for place, name in enumerate(tags)}
     gold = np.array([number[name] for own in names for name in own], dtype=np.int32)
-    features, ends = features_of([own.tokens for own in sentences])
+    features, ends = features_of([own.tokens for own in sentences], groups)
     keys, counts = np.unique(features, return_counts=True)
     kept = counts >= (3 if len(gold) >= MANY_WORDS else 1)
     keys, counts = keys[kept], counts[kept]
@@ -149,7 +161,7 @@ def fit_crf_with(
         keys, counts = keys[often], counts[often]
     weights = np.zeros((len(keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
-    tagger = CrfTagger(tags, scheme, keys, weights, transitions)
+    tagger = CrfTagger(tags, scheme, keys, weights, transitions, groups)
     rows = look_up(features, tagger.slots)
     sums = np.zeros_like(weights), np.zeros_like(transitions)
     squares = np.full_like(weights, 1e-6), np.full_like(transitions, 1e-6)

@@ -21,6 +21,7 @@ class TagExpert(Buffers[CrfTagger]):
     Args:
         features: That it knows.
         tags: Names, in the order of the scores.
+        groups: See `TagTables`.
     """
 
     keys: Tensor
@@ -28,8 +29,9 @@ class TagExpert(Buffers[CrfTagger]):
     steps: Tensor
     transitions: Tensor
 
-    def __init__(self, features: int, tags: Sequence[str]):
-        super().__init__(TagTables(features, tuple(tags)))
+    def __init__(self, features: int, tags: Sequence[str], groups: int = 0):
+        super().__init__(TagTables(features, tuple(tags), groups))
+        self.groups = groups
 
     @classmethod
     def of(cls, crf: CrfTagger, tags: Sequence[str]) -> Self:
@@ -43,19 +45,22 @@ class TagExpert(Buffers[CrfTagger]):
         largest = np.abs(crf.weights).max(axis=1, initial=0)
         kept = largest >= _LEAST
         steps = largest[kept] / np.float32(127)
-        expert = cls(len(steps), tags)
+        groups = crf.groups
+        expert = cls(len(steps), tags, 0 if groups is None else len(groups))
         values = {
             "keys": crf.keys[kept].view(np.int32),
             "weights": np.rint(crf.weights[kept][:, order] / steps[:, None]).astype(np.int8),
             "steps": steps,
             "transitions": crf.transitions[order][:, order],
         }
+        if groups is not None:
+            values |= {"group_keys": groups.keys.view(np.int32), "group_numbers": groups.numbers}
         expert.fill(values)
         return expert
 
     def sizes(self) -> dict[str, int]:
         """What `ExpertConfig` is to say of it."""
-        return {"features": len(self.keys)}
+        return {"features": len(self.keys), "grouped": self.groups}
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """The words of sentences -> a score of every tag for each word, `[words, tags]`."""

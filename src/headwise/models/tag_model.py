@@ -65,8 +65,8 @@ class TagModel(TagAnswers, TextModel):
         self.features.spell = speller(self.embedding)
         self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
-        features = config.expert.features
-        self.expert = TagExpert(features, self.tags) if features else None
+        own = config.expert
+        self.expert = TagExpert(own.features, self.tags, own.grouped) if own.features else None
         self.encoder_weight, self.expert_weight = 1.0, 0.0
         self.expert_share, self.outside = 0.0, 0.0
 

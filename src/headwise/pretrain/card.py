@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headwise.features.bases import Base
+from headwise.features.bases.groups import LEVELS
+
 
 @dataclass(frozen=True)
 class Notes:
@@ -23,15 +26,22 @@ class Notes:
     """What it cost beyond what this run took."""
 
 
-def card(name: str, about: Mapping[str, Any], *, words: int, subwords: int, size: int) -> str:
+def card(base: Base, about: Mapping[str, Any]) -> str:
     """The card, in Markdown."""
+    groups = []
+    if base.groups is not None:
+        counts = ", ".join(f"{count:,}" for count in LEVELS)
+        grouped = f"{len(base.groups):,} words are in groups ({counts}) by what stands beside them,"
+        groups = [f"{grouped} which taggers read."]
     teacher = about.get("teacher") or "the text itself"
     lines = [
-        f"# {name}: a base of headwise",
+        f"# {base.name}: a base of headwise",
         "",
-        f"{words:,} words and {subwords:,} vectors for runs of letters, {size} features, a byte a number.",
+        f"{len(base.words):,} words and {len(base.subwords):,} vectors for runs of letters, {base.size} "
+        "features, a byte a number.",
         "The vector of a text is the weighted mean of the vectors of its words; a model may begin with it",
-        f"(`headwise train FILE --base {name}`). Nothing in this folder is run.",
+        f"(`headwise train FILE --base {base.name}`). Nothing in this folder is run.",
+        *groups,
         "",
         *_section("Data", [*_bullets(about.get("files", ())), "", *_paragraphs(about.get("sources"))]),
         *_section("Teacher", [f"{teacher}."]),

@@ -98,8 +98,10 @@ class PretrainConfig:
     """Features of a vector."""
     subwords: int = 8_192
     """Vectors for runs of letters, which stand for all other words."""
+    groups: int = 60_000
+    """Words that are put into groups by what stands beside them, which taggers read; 0 = none."""
     rarest: int = 3
-    """Times that a word must occur to be listed; those of the word list need not."""
+    """Times that a word must occur to be listed or grouped; those of the word list need not."""
     passages: int = 500_000
     """Most passages that a teacher reads, taken at random from all of the text; 0 = all."""
     cut: bool = True
@@ -117,7 +119,7 @@ class PretrainConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "words", "size", "subwords", "rarest", low=1)
-        check_range(self, "passages", low=0)
+        check_range(self, "passages", "groups", low=0)
         check_range(self, "seed", low=0, high=2**32)  # the learning makes larger ones of it
         check_range(self, "longest", low=5)
         get_tokenizer(self.tokenizer)

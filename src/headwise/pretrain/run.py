@@ -19,6 +19,7 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.features.bases import Base, load_base, save_base
 from headwise.features.bases.base import Table
 from headwise.features.bases.folder import ABOUT, FILES
+from headwise.features.bases.groups import LEVELS, WordGroups
 from headwise.features.tokenize import get_tokenizer
 from headwise.pretrain.answers import ask, missing
 from headwise.pretrain.card import Notes, card
@@ -26,7 +27,8 @@ from headwise.pretrain.config import PretrainConfig
 from headwise.pretrain.context import common_weights, fit_subwords, train_contexts, without_common_part
 from headwise.pretrain.corpus import Sample, read_passages, shuffled
 from headwise.pretrain.errors import PretrainError
-from headwise.pretrain.numbering import Numbering, have_numbers, read_numbers
+from headwise.pretrain.neighbours import group_words
+from headwise.pretrain.numbering import Numbering, Numbers, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
 from headwise.pretrain.work import MARK, Work, key_of, key_of_contents, key_of_files, naming, whole
@@ -142,7 +144,7 @@ def pretrain_files(
             "headwise": __version__,
         }
         base = replace(base, about=about)
-        text = card(base.name, about, words=len(base.words), subwords=len(base.subwords), size=base.size)
+        text = card(base, about)
         with naming(output):
             save_base(base, output, text)
         own.clear()
@@ -185,8 +187,10 @@ class _Run:
             )
         listed = set(words)
         others = (word for word in counts if word not in listed)
-        types = [*words, *(word for word, _ in zip(others, range((_TYPES - 1) * len(words)), strict=False))]
+        more = max((_TYPES - 1) * len(words), config.groups - len(words))
+        types = [*words, *(word for word, _ in zip(others, range(more), strict=False))]
         often = np.array([counts.get(word, 0) for word in types], np.int64)
+        groups = self._groups(types, len(words), often) if config.groups else None
         texts = self._contexts(types, len(words), often) if config.context_epochs else None
         if config.teacher.name:
             tables = self._from_teacher(passages, types, len(words), often, texts)
@@ -195,7 +199,7 @@ class _Run:
         else:
             tables = self._from_text(texts, types, len(words), often)
         own, sub, weights = tables
-        return Base(name, tuple(words), Table.of(own), Table.of(sub), weights)
+        return Base(name, tuple(words), Table.of(own), Table.of(sub), weights, groups=groups)
 
     def _read(self) -> tuple[list[str], dict[str, int]]:
         """The passages for a teacher, and the counts of all words, the commonest first."""
@@ -228,8 +232,8 @@ class _Run:
         how = {"cut": config.cut, "longest": config.longest, "seed": config.seed}
         return read_passages(self._files, **how, options=self._options, note=note)
 
-    def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What the text says of all numbered words."""
+    def _numbers(self, types: list[str], listed: int) -> tuple[str, Numbers]:
+        """All of the text as numbers of words, and the key under which it is kept."""
         config = self._config
         key = key_of(self._text_key, types, listed)
         path = self._work.path("text", key, ".numbers")
@@ -238,8 +242,25 @@ class _Run:
                 numbering = Numbering(types, listed, config.tokenizer)
                 for done in numbering.write(shuffled(self._passages(), config.seed), path):
                     self._report("numbering", done, None, "")
-        numbers = read_numbers(path)
-        size = config.size
+        return key, read_numbers(path)
+
+    def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordGroups | None:
+        """The groups of words by what stands beside them; None where too few words come often enough."""
+        config = self._config
+        words = types[: config.groups]
+        enough = often[: len(words)] >= config.rarest
+        if enough.sum() < LEVELS[0]:
+            return None
+        numbers = self._numbers(types, listed)[1]
+        with self._step("grouping words"):
+            return group_words(
+                numbers, words, enough, seed=config.seed, report=self._told("grouping words")
+            )
+
+    def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What the text says of all numbered words."""
+        config, size = self._config, self._config.size
+        key, numbers = self._numbers(types, listed)
         state = self._state(
             "context", key, size, to_dict(config.context), config.context_epochs, config.seed
         )

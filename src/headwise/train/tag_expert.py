@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.lib.stride_tricks import sliding_window_view
 
+from headwise.features.bases.embedding import BaseEmbedding
 from headwise.features.tagged_words import words_of
 from headwise.linear.mixture import LEAST_SHARE, shares_of
 from headwise.linear.tag_crf import fit_crf
@@ -79,7 +80,8 @@ def _expert(objective: "TaggingObjective") -> TagExpert | None:
     model = objective.model
     if not any(len(own.tokens) for own in objective.train):
         return None
-    crf = remembered(fit_crf, objective.train, model.written, inner=model.scheme)
+    groups = model.embedding.groups if isinstance(model.embedding, BaseEmbedding) else None
+    crf = remembered(fit_crf, objective.train, model.written, groups=groups, inner=model.scheme)
     expert = TagExpert.of(crf, model.tags)
     return expert.to(model.device) if len(expert.keys) else None
 

@@ -1,11 +1,14 @@
+import hashlib
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save
 
 from headwise.features.bases import Base, BaseError, load_base, save_base
 from headwise.features.bases.base import Table
+from headwise.features.bases.groups import WordGroups, key_of_word
 
 WORDS = ("good", "so", "well", "made", "happy", "u.s")
 
@@ -65,6 +68,28 @@ def test_a_folder_comes_back_as_it_was(base, tmp_path):
     assert np.allclose(again.texts([words]), base.texts([words]), atol=1e-3)
 
 
+def test_groups_of_words_come_back_with_the_folder_and_damage_is_told(base, tmp_path):
+    keys = np.array([key_of_word(word) for word in WORDS], dtype=np.uint32)
+    groups = WordGroups(keys, np.arange(len(WORDS) * 5, dtype=np.int16).reshape(-1, 5))
+    save_base(replace(base, groups=groups), tmp_path, "# card\n")
+    again = load_base(tmp_path).groups
+    assert again is not None
+    assert (again.of(["Good", "zebra"]) == groups.of(["Good", "zebra"])).all()
+    about = json.loads((tmp_path / "base.json").read_text())
+    assert about["groups"] == len(WORDS)
+    tensors = load_file(tmp_path / "base.safetensors")
+    for change, told in (
+        ({"groups.keys": keys[:2]}, "numbers of"),
+        ({"groups.numbers": tensors["groups.numbers"].astype(np.int32)}, "another kind"),
+    ):
+        content = save({**tensors, **change})
+        (tmp_path / "base.safetensors").write_bytes(content)
+        about["files"]["base.safetensors"] = hashlib.sha256(content).hexdigest()
+        (tmp_path / "base.json").write_text(json.dumps(about))
+        with pytest.raises(BaseError, match=f"HW803.*{told}"):
+            load_base(tmp_path)
+
+
 def test_a_folder_is_read_once_until_its_files_change(base, tmp_path):
     save_base(base, tmp_path, "# card\n")
     first = load_base(tmp_path)
@@ -90,8 +115,6 @@ def test_damage_is_told(base, tmp_path, name):
 
 
 def test_files_that_contradict_each_other_are_told(base, tmp_path):
-    import hashlib
-
     save_base(base, tmp_path, "# card\n")
     about = json.loads((tmp_path / "base.json").read_text())
     words = json.dumps([*WORDS, "more"]).encode()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.errors import ConfigError
+from headwise.features.bases.groups import WordGroups
 from headwise.features.bases.spelling import other_spelling, parts, subwords
 from headwise.features.tokenize import plain_spelling
 
@@ -72,6 +73,8 @@ class Base:
         subwords: The vectors of the buckets of runs of letters, `[buckets, size]`.
         weights: How much each word counts in its text, `[words + 1]`; the last is for all other words.
         about: What its card says: sources, licences, teacher, scores.
+        groups: Of words that stand among the same neighbours, which taggers read; None where there are
+            none.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Base:
     subwords: Table
     weights: Floats
     about: Mapping[str, Any] = field(default_factory=dict)
+    groups: WordGroups | None = None
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
     _cache: dict[str, Piece] = field(init=False, repr=False, compare=False, default_factory=dict)
 

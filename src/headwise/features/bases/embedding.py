@@ -12,6 +12,7 @@ from torch.nn.functional import embedding_bag, normalize
 from headwise.features.bases.base import Base, Table
 from headwise.features.bases.config import BaseConfig
 from headwise.features.bases.errors import BaseError
+from headwise.features.bases.groups import WordGroups
 from headwise.features.bases.pieces import Kinds, Pieces, different
 from headwise.ragged import Layout, Ragged
 
@@ -86,6 +87,11 @@ class BaseEmbedding(nn.Module):
         own = len(self._names)
         listed, runs = (Table(values[part], scales[part]) for part in (slice(own), slice(own, None)))
         return Base("saved", self._names, listed, runs, weights)
+
+    @property
+    def groups(self) -> WordGroups | None:
+        """Those of the base's words; of a model that was loaded they are not known."""
+        return self._known.groups
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
         """What the words of texts are made of; `forward` takes it beside their numbers."""

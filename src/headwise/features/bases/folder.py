@@ -22,6 +22,7 @@ from safetensors.numpy import load, save
 from headwise.errors import ConfigError
 from headwise.features.bases.base import Base, Table
 from headwise.features.bases.errors import BaseError
+from headwise.features.bases.groups import WordGroups
 
 FORMAT = "headwise-base-1"
 DEFAULT = "english"
@@ -124,9 +125,20 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             table("subwords"),
             tensor("weights", np.floating, 1),
             told if isinstance(told, dict) else {},
+            _groups(tensors),
         )
     except ConfigError as error:
         raise BaseError(f"{folder}: {error.args[0]}", code="HW803") from None
+
+
+def _groups(tensors: Mapping[str, np.ndarray]) -> WordGroups | None:
+    """Those of words, which bases of earlier versions have not."""
+    keys, numbers = (tensors.get(f"groups.{name}") for name in ("keys", "numbers"))
+    if keys is None and numbers is None:
+        return None
+    if keys is None or numbers is None or (keys.dtype, numbers.dtype) != (np.uint32, np.int16):
+        raise ConfigError(f"{TENSORS}: groups.keys or groups.numbers is missing or of another kind")
+    return WordGroups(keys, numbers)
 
 
 def save_base(base: Base, folder: Path | str, card: str) -> None:
@@ -137,6 +149,8 @@ def save_base(base: Base, folder: Path | str, card: str) -> None:
     tensors: dict[str, np.ndarray] = {"weights": base.weights.astype(np.float16)}
     for name, own in (("words", base.table), ("subwords", base.subwords)):
         tensors |= {f"{name}.values": own.values, f"{name}.scales": own.scales.astype(np.float32)}
+    if base.groups is not None:
+        tensors |= {"groups.keys": base.groups.keys, "groups.numbers": base.groups.numbers}
     contents = {
         WORDS: json.dumps(list(base.words), ensure_ascii=False).encode("utf-8", "surrogatepass"),
         TENSORS: save(tensors),
@@ -150,6 +164,7 @@ def save_base(base: Base, folder: Path | str, card: str) -> None:
         "size": base.size,
         "words": len(base.words),
         "subwords": len(base.subwords),
+        "groups": 0 if base.groups is None else len(base.groups),
         "about": dict(base.about),
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
