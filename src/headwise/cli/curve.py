@@ -42,7 +42,8 @@ def curve(
         more: Numbers of more texts to think of. [about a quarter, a half and all of the file's]
         seeds: Orders of the texts, each with other texts held out.
         whole: Train what headwise train does, which takes long, instead of its linear expert alone.
-        base: A base whose vectors the linear expert reads beside the words; none for words alone.
+        base: A base whose vectors, of tagged sentences groups of words, the linear expert reads beside the
+            words; none for words alone.
         svg: Draw the curve into this file; an earlier picture is replaced.
         work: A file that keeps what was measured; an interrupted command goes on with it.
         json: Print JSON for other programs.

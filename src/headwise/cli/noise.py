@@ -50,7 +50,8 @@ def noise(
         overwrite: Replace an output that exists.
         show: How many to show.
         json: Print all suspects as JSON, one a line.
-        base: A base whose vectors the model reads beside the words; none for words alone.
+        base: A base whose vectors, of tagged sentences groups of words, the model reads beside the words;
+            none for words alone.
 
     Raises:
         HeadwiseError: The file or the output cannot be used.

@@ -5,6 +5,7 @@ behind it (positive pointwise mutual information; Bullinaria & Levy 2007), this 
 vectors, and words whose vectors point the same way are a group, at several levels of fineness.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -99,14 +100,16 @@ def grouped(vectors: Floats, *, seed: int) -> NDArray[np.int16]:
         seed: Of the words that are the first centres.
     """
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _TURNS, "random_state": seed}
     found = np.zeros((len(vectors), len(LEVELS)), dtype=np.int16)
     for level, most in enumerate(LEVELS):
         common = vectors[:_CENTRED]
-        count = min(most, len(np.unique(common, axis=0)))
-        means = KMeans(count, **how)
-        found[:, level] = means.fit(common).predict(vectors)
+        means = KMeans(min(most, len(common)), **how)
+        with warnings.catch_warnings():  # words with the same neighbours are in one group
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found[:, level] = means.fit(common).predict(vectors)
     return found
 
 

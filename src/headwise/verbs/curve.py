@@ -24,7 +24,7 @@ from headwise.scores.power_law import PowerLaw, fit_power_law
 from headwise.tasks import find_task
 from headwise.verbs.judges import crf_judge, linear_judge, whole_judge
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import with_task
+from headwise.verbs.models import with_task, word_groups
 
 LEAST = 100
 _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
@@ -176,7 +176,9 @@ def curve_file(
     if whole:
         judge = whole_judge(own, items)
     elif isinstance(kind, SentenceKind):
-        judge = crf_judge(items)
+        known, said = word_groups(items, base)
+        listener.notes([said] if said else [])
+        judge = crf_judge(items, known)
     else:
         judge, notes = linear_judge(own, parts, ({"model": {"task": name}, "base": {"name": base}},))
         listener.notes(notes)

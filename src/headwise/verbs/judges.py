@@ -13,6 +13,7 @@ from headwise.data.answers import Label, LabelSet, Number
 from headwise.data.labels import indicators, targets_of
 from headwise.data.parts import Parts
 from headwise.data.shares import wanted_of, weights_of
+from headwise.features.bases.groups import WordGroups
 from headwise.linear.tag_crf import fit_crf
 from headwise.linear.text_fit import fit_linear
 from headwise.recipe import Sections, choose_settings
@@ -26,13 +27,14 @@ Judge = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
 """The headline on some items (the second) of a model of others (the first), made with a seed."""
 
 
-def crf_judge(items: Sequence[Any]) -> Judge:
-    """Trains the linear CRF of tagged sentences."""
+def crf_judge(items: Sequence[Any], groups: WordGroups | None) -> Judge:
+    """Trains the linear CRF of tagged sentences, which reads groups of words, if there are any."""
     scheme = detect_scheme(own.tags for own in items).scheme
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         own, other = ([items[row] for row in rows] for rows in (train, test))
-        right, all_of = tag_counts(fit_crf(own, scheme, seed=seed).predict(other), other, scheme).sum(0)
+        crf = fit_crf(own, scheme, groups=groups, seed=seed)
+        right, all_of = tag_counts(crf.predict(other), other, scheme).sum(0)
         return float(right / max(all_of, 1))
 
     return judge

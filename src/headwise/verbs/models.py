@@ -12,8 +12,10 @@ from headwise.data.kinds import KINDS, infer_task, options_for, rows_to_predict
 from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
+from headwise.data.sentence import Tagged
 from headwise.errors import ConfigError
 from headwise.features.bases.choice import choose_base
+from headwise.features.bases.groups import WordGroups
 from headwise.features.parse import SyntaxConfig
 from headwise.features.parse_cache import new_parser
 from headwise.features.parse_files import read_parses
@@ -188,6 +190,13 @@ def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
     words = [get_tokenizer("penn").words(text) for text in texts]
     chosen, said = choose_base(base, words)
     return None if chosen is None else chosen.texts(words), said
+
+
+def word_groups(sentences: Sequence[Tagged], base: str) -> tuple[WordGroups | None, str]:
+    """The groups of words that a base knows, None where there are none, and what there is to say of it;
+    `base` as for `base_vectors`."""
+    chosen, said = choose_base(base, [own.tokens for own in sentences])
+    return None if chosen is None else chosen.groups, said
 
 
 def with_task(file: str, layers: Sequence[Sections] | Sections) -> tuple[tuple[Sections, ...], str]:

@@ -35,7 +35,8 @@ def noise_file(
 
     Args:
         file: Labelled texts, or tagged sentences; "-" is standard input.
-        base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
+        base: Whose vectors, of tagged sentences groups of words, are read beside the words: `auto`, `none`,
+            or what `--base` takes.
         reading: How the file is read, where that is not to be guessed.
         listener: Is told what happens.
 
@@ -44,7 +45,7 @@ def noise_file(
     """
     file = file_name(file)
     if (tagged := read_tagged_file(file, reading, LEAST_TEXTS, listener)) is not None:
-        return [*suspect_tags(tagged, listener)]
+        return [*suspect_tags(tagged, listener, base=base)]
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = targets_of(data.items, names)

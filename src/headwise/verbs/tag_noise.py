@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from headwise.data.alike import first_alike
 from headwise.data.sentence import Tagged
+from headwise.features.bases.choice import AUTO
+from headwise.features.bases.groups import WordGroups
 from headwise.linear.tag_crf import fit_crf
 from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.scores.scheme_check import detect_scheme
 from headwise.scores.schemes import Scheme, Span, write_tags
 from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import word_groups
 from headwise.verbs.suspect import Suspect
 
 _FOLDS = 5
@@ -34,7 +37,7 @@ class TagSuspect(Suspect):
     place: str = ""
 
 
-def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
+def suspect_tags(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) -> list[TagSuspect]:
     """The words of tagged sentences whose tags are likely to be wrong, the likeliest first.
 
     What is judged is the type of the span that a word is in (of tags that mark no spans the tag), not where
@@ -43,6 +46,7 @@ def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
     Args:
         data: Of a file of tagged sentences.
         listener: Is told where nothing can be said.
+        base: Whose groups of words are read beside the words: `auto`, `none`, or what `--base` takes.
     """
     items: list[Tagged] = data.items
     scheme = detect_scheme(own.tags for own in items).scheme
@@ -50,7 +54,10 @@ def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
     names = sorted({kind for own in kinds for kind in own})
     number = {name: place for place, name in enumerate(names)}
     targets = np.array([number[kind] for own in kinds for kind in own])
-    chances = held_out_types(items, scheme, number)
+    groups, said = word_groups(items, base)
+    if said:
+        listener.note(said)
+    chances = held_out_types(items, scheme, number, groups)
     if not tells_labels(chances, targets, calibrated=False):
         listener.warn(
             "a linear CRF tells the tags of sentences that it was not trained on no better than how common "
@@ -91,7 +98,9 @@ def suspect_tags(data: Any, listener: Listener = NOBODY) -> list[TagSuspect]:
     return listed
 
 
-def held_out_types(items: Sequence[Tagged], scheme: Scheme, number: dict[str, int]) -> NDArray[np.float64]:
+def held_out_types(
+    items: Sequence[Tagged], scheme: Scheme, number: dict[str, int], groups: WordGroups | None = None
+) -> NDArray[np.float64]:
     """Probabilities of the types of each word by CRFs that were trained without its sentence and those like
     it (see `alike_keys`), `[words, types]`."""
     chances = [np.zeros((len(own.tokens), len(number))) for own in items]
@@ -102,7 +111,7 @@ def held_out_types(items: Sequence[Tagged], scheme: Scheme, number: dict[str, in
         rest = np.flatnonzero(part != fold).tolist()
         if not own or not rest:
             continue
-        crf = fit_crf([items[n] for n in rest], scheme)
+        crf = fit_crf([items[n] for n in rest], scheme, groups=groups)
         said, ends = crf.marginals([items[n].tokens for n in own])
         columns = [number[_type(tag, scheme)] for tag in crf.tags]
         for item, start, stop in zip(own, ends, ends[1:], strict=False):
