@@ -98,20 +98,25 @@ def _batch(clouds: np.ndarray) -> Ragged:
 
 
 class Clouds(nn.Module):
-    """Encoder, dropout, pooling, dropout, linear."""
+    """Encoder, dropout, PMA, dropout, linear; with a maximum: encoder, it, dropout, linear, ReLU, dropout,
+    linear."""
 
     def __init__(self, name: str, kinds: int):
         super().__init__()
         blocks = SetTransformerConfig(width=256)
         self.sets = SetModel(SetModelConfig.named(name, inputs=3, outputs=kinds, blocks=blocks))
         self.dropout = nn.Dropout(0.5)
+        pooled = self.sets.pooling is None
+        self.hidden = nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Dropout(0.5)) if pooled else None
 
     def forward(self, points: Ragged) -> Tensor:
         """Logits, `[clouds, kinds]`."""
-        sets, z = self.sets, self.sets.encoder(points).map(self.dropout)
-        if sets.pooling is None:
-            return sets.decoder(self.dropout(POOLINGS[sets.config.pooling](z))).float()
-        return sets.decoder(sets.pooling(z).map(self.dropout)).values.float()
+        sets, z = self.sets, self.sets.encoder(points)
+        if self.hidden is not None:
+            pooled = self.dropout(POOLINGS[sets.config.pooling](z))
+            return sets.decoder(self.hidden(pooled)).float()
+        assert sets.pooling is not None
+        return sets.decoder(sets.pooling(z.map(self.dropout)).map(self.dropout)).values.float()
 
 
 class PointClouds(Task):
@@ -155,11 +160,12 @@ class ModelNet(PointClouds):
 
     name = "modelnet40"
     kinds = 40
-    # With 100 points; with 1,000 and 5,000: ISAB + PMA .8662, .8779, ISAB + mean .8915, .9040.
+    # The paper's Table 4, with 100 points; with 1,000 and 5,000: ISAB + PMA .8662, .8779, ISAB + max .8915,
+    # .9040. Its supplement says that the pooling is the maximum here.
     paper: Mapping[str, tuple[float, ...]] = {
-        "rff+mean": (0.7951,),
+        "rff+max": (0.7951,),
         "rff+pma": (0.8076,),
-        "isab16+mean": (0.8273,),
+        "isab16+max": (0.8273,),
         "isab16+pma": (0.8454,),
     }
     data: Path

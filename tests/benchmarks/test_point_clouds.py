@@ -75,3 +75,13 @@ def test_no_archive(clouds, tmp_path):
         clouds.read_modelnet(tmp_path / "a.zip", 10)
     with pytest.raises(HeadwiseError, match="no KIND/train"):
         clouds.read_modelnet(tmp_path, 10)
+
+
+@pytest.mark.parametrize(("name", "linears"), [("isab16+max", 2), ("isab16+pma", 1)])
+def test_what_follows_the_pooling_is_the_papers(clouds, name, linears):
+    """Supplement, Table 10: a maximum, a hidden layer and 40 outputs; PMA and 40 outputs."""
+    model = clouds.Clouds(name, 40)
+    hidden = [] if model.hidden is None else [model.hidden[0]]
+    after = [*hidden, *(m for m in model.sets.decoder.modules() if isinstance(m, clouds.nn.Linear))]
+    assert [own.out_features for own in after] == [256, 40][2 - linears :]
+    assert clouds.ModelNet.paper.keys() == {"rff+max", "rff+pma", "isab16+max", "isab16+pma"}

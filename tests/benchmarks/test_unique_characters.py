@@ -33,3 +33,12 @@ def test_a_character_looks_like_itself(characters):
     first, second = (characters.draw(points, random).reshape(60, -1) for _ in range(2))
     likeness = np.corrcoef(first, second)[:60, 60:]
     assert np.diag(likeness).mean() > 2 * np.abs(likeness - np.diag(np.diag(likeness))).mean()
+
+
+@pytest.mark.parametrize(("name", "after"), [("sab+mean", [64, 1]), ("rff+dot", [64, 1]), ("sab+pma", [1])])
+def test_what_follows_the_pooling_is_the_papers(characters, name, after):
+    """Supplement, Table 3: a hidden layer after the mean, none after PMA."""
+    sets = characters.Counter(name).sets
+    decoder = getattr(sets, "model", sets).decoder
+    linears = [m.out_features for m in decoder.modules() if isinstance(m, characters.nn.Linear)]
+    assert linears == after
