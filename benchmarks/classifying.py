@@ -59,6 +59,7 @@ class Classifying(Bench):
     """Key of `KINDS` and name of the task."""
     unit: ClassVar[str]
     once = (LINEAR, f"{LINEAR}{REFIT}")
+    paired = True
 
     @abstractmethod
     def baseline(self, *parts: tuple[list[Any], np.ndarray], refit: bool = False) -> Any:

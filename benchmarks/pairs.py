@@ -33,10 +33,18 @@ from runs import DATA, Found, Layers
 
 # How names of systems end whose words look at those like them in the other text, or that learn three times
 # as long: of SNLI most were best at the end of 8 epochs.
-MATCH, LONGER = " + match", ", 24 epochs"
-BEYOND = {
+MATCH, LONGER, ATTENDED = " + match", ", 24 epochs", " + self-att"
+BEYOND: dict[str, dict[str, Any]] = {
     MATCH: {"pair": {"interaction": "match", "cross_dropout": 0.2}},
     LONGER: {"train": {"epochs": 24}},
+    ATTENDED: {"model": {"readout": "attentive"}},
+}
+# With the readout and the features of the pair of its paper, not those that SICK's dev pairs chose.
+PUBLISHED = ", as published"
+AS_PUBLISHED: dict[str, dict[str, Any]] = {
+    "ms-transformer": {"model": {"readout": "node+max"}, "pair": {"features": "concat-absolute"}},
+    "ms-san": {"model": {"readout": "attentive,max"}},
+    "star-transformer": {"model": {"readout": "node+max"}},
 }
 OWN_RECIPES = ("sick-ms-transformer", "sick-ms-san")  # the others are nli-SYSTEM
 DEV_PAIRS, DEV_SEED = 1_500, 0  # of SNLI dev
@@ -91,6 +99,10 @@ PAPER: dict[str, dict[str, float]] = {
         "bp-transformer": 88.25,
         "transformer": 82.2,
         "bilstm": 83.3,
+        f"bilstm{ATTENDED}": 84.2,
+        f"ms-transformer{PUBLISHED}": 85.9,
+        f"ms-san{PUBLISHED}": 87.0,
+        f"star-transformer{PUBLISHED}": 86.0,
         **dict(zip(ABLATIONS, _ALPHAS + _SCALES + _MASKS, strict=True)),
     },
 }
@@ -116,6 +128,8 @@ class Pairs(Classifying):
         *OURS,
         *(f"{name}{LONGER}" for name in ("ms-san", "ms-transformer", "bilstm", "transformer")),
         *(f"{name}{MATCH}" for name in ("ms-san", "san", "ms-transformer", *OURS, "bilstm", "transformer")),
+        f"bilstm{ATTENDED}",
+        *(f"{name}{PUBLISHED}" for name in AS_PUBLISHED),
     )
     vectors = "vectors/minilm_static_200d.txt.gz"
 
@@ -135,12 +149,13 @@ class Pairs(Classifying):
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:
             return []
-        (like, encoder), (_, endings) = system_of(system), named(system, BEYOND)
+        (like, encoder), (_, endings) = system_of(system), named(system, (*BEYOND, PUBLISHED))
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         tuned = f"{task}-{like}"
         recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{like}"))
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
-        return [recipe, *own, *(more for ending, more in BEYOND.items() if ending in endings)]
+        beyond = BEYOND | {PUBLISHED: AS_PUBLISHED.get(like, {})}
+        return [recipe, *own, *(more for ending, more in beyond.items() if ending in endings)]
 
     def baseline(
         self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
@@ -161,7 +176,7 @@ class Pairs(Classifying):
 
 def system_of(name: str) -> tuple[str, dict[str, Any]]:
     """The system whose recipe it is, and the encoder's settings beyond it."""
-    name, _ = named(name, BEYOND)
+    name, _ = named(name, (*BEYOND, PUBLISHED))
     return (ABLATIONS | OURS).get(name, (name, {}))
 
 

@@ -5,23 +5,26 @@
     python benchmarks/reproduce.py ms-trans/table3 --only ms-transformer transformer --seeds 1
     python benchmarks/reproduce.py ms-trans/table3 --table    # print what has been measured; writes nothing
 
-A row is measured here, has settings only (nobody has run it yet), needs data that you must bring (the row
-says which, and the command that takes them), or is missing, with the reason. Results are kept run by run in
-benchmarks/results; what is stopped goes on where it was. Needs the data folder (HEADWISE_DATA).
+A row is measured here, not measured yet, needs data that you must bring (the row says which, and the
+command that takes them), or is not run, with the reason. Results are kept run by run in benchmarks/results;
+what is there is not run again, and what is stopped goes on where it was. Needs the data folder
+(HEADWISE_DATA), but for figures and sets that are drawn.
 """
 
 import argparse
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
 from accuracy import Accuracy
-from accuracy_tables import paired, print_header, print_row, spread
+from accuracy_tables import compared, paired, print_header, print_row, spread
 from pairs import Pairs
+from reproduce_kept import cells, kept
 from reproduce_row import Row, Table
 from reproduce_rows import TABLES
 from runs import DATA, HERE, Bench, Found, Result, stoppable
@@ -40,14 +43,17 @@ def state(row: Row) -> str:
     if row.bench:
         runs = [len(own[row.system]) for own in found_of(row).values()]
         if not any(runs):
-            return "settings only"
+            return "not measured yet"
         seeds = f"{min(filter(None, runs))} to {max(runs)}" if len({*runs} - {0}) > 1 else f"{max(runs)}"
         sets = f" on {sum(map(bool, runs))} of {len(runs)} data sets" if len(runs) > 1 else ""
         return f"measured here: {seeds} seed{'s' * (max(runs) > 1)}{sets}"
     if row.command:
-        done = row.kept and any((HERE / "results").glob(row.kept))
-        return "measured here" if done else f"settings only: benchmarks/{row.command}"
-    return f"bring data: {row.bring}" if row.bring else f"missing: {row.missing}"
+        found = kept(row)
+        if found is None:
+            return f"not measured yet: benchmarks/{row.command}"
+        told = f"{len(found.seeds)} seed{'s' * (len(found.seeds) > 1)}"
+        return f"measured here: {', '.join(own for own in (told, found.how) if own)}"
+    return f"bring data: {row.bring}" if row.bring else f"not run: {row.missing}"
 
 
 def print_list(tables: dict[str, Table]) -> None:
@@ -59,43 +65,84 @@ def print_list(tables: dict[str, Table]) -> None:
             print(f"  {row.name:{wide}}  {state(row)}")
 
 
-def run(row: Row, seeds: int) -> Iterator[None]:
-    """Run a row, a seed at a time."""
+def run(row: Row, seeds: int, paired: bool) -> Iterator[str]:
+    """Run what is missing of a row, a seed at a time; tells whether it is done, failed or cannot be."""
     if row.command:
-        print(f"{row.name}: {row.command}", flush=True)
-        script, *words = shlex.split(row.command)
-        subprocess.run([sys.executable, str(HERE / script), *words], check=False)
+        for seed in range(seeds if row.seeded else 1):
+            yield run_command(row, seed)
     elif not row.bench:
         print(f"{row.name}: {state(row)}")
-    for seed in range(seeds):
-        for task in row.tasks:
-            bench = BENCHES[row.bench]
-            if seed == 0 or row.system not in bench.once:
-                bench.run(task, row.system, seed)
-        yield
+        yield "cannot"
+    else:
+        bench = BENCHES[row.bench]
+        for seed in range(seeds):
+            for task in row.tasks:
+                if seed == 0 or row.system not in bench.once:
+                    bench.run(task, row.system, seed, paired=paired)
+            yield "done"
+
+
+def run_command(row: Row, seed: int) -> str:
+    """Run the command of a row with a seed unless its result is there.
+
+    The command gets its one signal from us, to save what it has: it does not hear the terminal's.
+    """
+    found = kept(row)
+    if found is not None and (seed in found.seeds or not row.seeded):
+        return "done"
+    command = row.command + f" --seed {seed}" * row.seeded
+    print(f"{row.name}: {command}", flush=True)
+    script, *words = shlex.split(command)
+    own = subprocess.Popen([sys.executable, str(HERE / script), *words], process_group=0)
+    try:
+        ended = own.wait()
+    except KeyboardInterrupt:
+        own.send_signal(signal.SIGINT)
+        own.wait()
+        raise
+    if ended:
+        print(f"{row.name}: the command ended with {ended}", file=sys.stderr)
+    return "failed" if ended else "done"
 
 
 def print_table(table: Table) -> None:
     """What has been measured: mean and spread over seeds, the same on the test texts that are not in
     training, the paper's figure, and the difference from the rival, text by text."""
-    against = f"minus {table.rival}" if table.rival else ""
-    print_header([table.title, "data sets", "test", "without leaks", "paper", against])
-    for row in table.rows:
-        if not row.bench:
-            print_row([row.name, "", state(row), "", "", ""])
-            continue
-        bench, found = BENCHES[row.bench], found_of(row)
-        done = [task for task in row.tasks if found[task][row.system]]
-        runs = [run for task in done for run in found[task][row.system]]
-        paper = [bench.paper[task][row.system] for task in done if row.system in bench.paper[task]]
-        mean = f"{sum(paper) / len(paper):.2f}" if paper and len(paper) == len(done) else ""
-        cells = [
-            f"{len(done)} of {len(row.tasks)}",
-            mean_of(runs, "test"),
-            mean_of(runs, "test_fresh"),
-            mean,
-        ]
-        print_row([row.name, *cells, difference(row, table.rival, done)])
+    trained = [row for row in table.rows if row.bench]
+    made = {row: found for row in table.rows if row.command and (found := kept(row)) is not None}
+    if trained:
+        against = f"minus {table.rival}" if table.rival else ""
+        print_header([table.title, "data sets", "test", "without leaks", "paper", against])
+        for row in trained:
+            print_row(trained_cells(row, table.rival))
+    if made:
+        print_header([table.title, "measured (seeds)", "paper", "beside it", "trained"])
+        for row, found in made.items():
+            print_row([row.name, *cells(row, found)])
+    if not (trained or made):
+        print(f"\n{table.title}")
+    rest = [row for row in table.rows if not row.bench and row not in made]
+    print("\n" * bool(rest), end="")
+    for row in rest:
+        print(f"- {row.name}{f' (paper: {row.paper})' * bool(row.paper)}: {state(row)}")
+
+
+def trained_cells(row: Row, rival: str) -> list[str]:
+    """What a table says of a row that a benchmark trains."""
+    bench, found = BENCHES[row.bench], found_of(row)
+    done = [task for task in row.tasks if found[task][row.system]]
+    runs = [run for task in done for run in found[task][row.system]]
+    of = done or row.tasks
+    known = [bench.paper[task][row.system] for task in of if row.system in bench.paper[task]]
+    paper = f"{statistics.mean(known):.2f}" if len(known) == len(of) else ""
+    return [
+        row.name,
+        f"{len(done)} of {len(row.tasks)}",
+        mean_of(runs, "test"),
+        mean_of(runs, "test_fresh"),
+        row.paper or paper,
+        difference(row, rival, done),
+    ]
 
 
 def mean_of(runs: list[Result], field: str) -> str:
@@ -110,15 +157,45 @@ def mean_of(runs: list[Result], field: str) -> str:
 
 
 def difference(row: Row, rival: str, tasks: list[str]) -> str:
-    """A row minus the rival, with the interval; empty where there are no runs to compare."""
+    """A row minus the rival, with the interval, or the difference of the means where the runs do not say
+    which texts they had right; empty where there is nothing to compare."""
     if not rival or row.system == rival or not tasks:
         return ""
     found = BENCHES[row.bench].found(tasks, [row.system, rival])
     gain = paired(found, tasks, row.system, rival)
     if gain is None:
-        return ""
+        both = [found[task] for task in tasks if found[task][row.system] and found[task][rival]]
+        gains = [mean_test(own[row.system]) - mean_test(own[rival]) for own in both]
+        return f"{100 * statistics.mean(gains):+.2f} (not paired)" if gains else ""
     pairs, mean, low, high = gain
-    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f}; {pairs} pairs)"
+    sets = len({task for task, _ in compared(found, tasks, row.system, rival)})
+    on = f" on {sets} of {len(row.tasks)} data sets" if sets < len(row.tasks) else ""
+    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f}; {pairs} pair{'s' * (pairs > 1)}{on})"
+
+
+def mean_test(runs: Sequence[Result]) -> float:
+    return statistics.mean(run["test"] for run in runs)
+
+
+STATES = """
+not measured yet: reproduce.py TABLE --only ROW runs it; bring data: what to get, and the command that then
+runs it; not run: why. reproduce.py TABLE --table prints what is measured."""
+
+LEGEND = """
+test: percent, the mean over the data sets; ± the deviation over seeds (how many seeds have all data sets)
+without leaks: the same on the test texts that are neither in training nor in dev
+paper: what the paper says, of its own data; over several data sets the mean of its rows
+minus ...: on the same test texts, seed by seed, with the 95 % interval of a bootstrap over texts and the
+  number of pairs of runs; not paired: of the means, as old runs did not keep which texts they had right
+  (reproduce.py TABLE --paired runs those again)"""
+
+
+def unknown(what: str, name: str, known: Sequence[str], where: str) -> str:
+    """What is said of a name that there is not: those that it is a part of, or like."""
+    near = [own for own in known if name in own] or get_close_matches(name, known, 3)
+    return f"unknown {what} {name!r}; " + (
+        f"did you mean {' or '.join(map(repr, near))}?" if near else where
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -129,13 +206,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="all rows and their states")
     parser.add_argument("--only", nargs="+", metavar="ROW")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--paired",
+        action="store_true",
+        help="run again what does not say which texts it had right, so that differences can be paired",
+    )
     parser.add_argument("--table", action="store_true", dest="show", help="only print what is measured")
     given = parser.parse_args(arguments)
     if given.table is not None and given.table not in TABLES:
-        near = get_close_matches(given.table, TABLES, 1)
-        parser.error(
-            f"unknown table {given.table!r}; " + (f"did you mean {near[0]}?" if near else "see --list")
-        )
+        parser.error(unknown("table", given.table, list(TABLES), "see --list"))
     chosen = TABLES if given.table is None else {given.table: TABLES[given.table]}
     if given.only and given.table is None:
         parser.error("--only: name the table of the rows")
@@ -146,25 +225,32 @@ def main(arguments: list[str] | None = None) -> int:
         rows = {row.name: row for row in table.rows}
         for name in given.only:
             if name not in rows:
-                parser.error(f"unknown row {name!r}; {given.table} has {', '.join(rows)}")
+                parser.error(unknown("row", name, list(rows), f"{given.table} has {', '.join(rows)}"))
         chosen = {given.table: replace(table, rows=tuple(rows[name] for name in given.only))}
     if given.list or (given.table is None and not given.show):
         print_list(chosen)
+        print(STATES)
         return 0
     if given.show:
         for table in chosen.values():
             print_table(table)
+        print(LEGEND)
         return 0
     table = chosen[given.table]
     if not DATA.is_dir() and any(row.bench for row in table.rows):
         print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
         return 2
+    ends: set[str] = set()
     with stoppable() as stopped:
-        running = [run(row, given.seeds) for row in table.rows]
+        running = [run(row, given.seeds, given.paired) for row in table.rows]
         while running:  # seed by seed, so that an unfinished table is balanced
-            running = [own for own in running if next(own, StopIteration) is not StopIteration]
-        print_table(TABLES[given.table])
-    return 130 if stopped else 0
+            found = [(own, next(own, None)) for own in running]
+            running = [own for own, end in found if end is not None]
+            ends |= {end for _, end in found if end is not None}
+        print_table(table)
+    if stopped:
+        return 130
+    return 1 if "failed" in ends else 0 if "done" in ends else 2
 
 
 if __name__ == "__main__":

@@ -2,6 +2,21 @@
 
 from dataclasses import dataclass
 
+DOMAINS = """apparel baby books camera_photo dvd electronics health_personal_care imdb kitchen_housewares
+magazines MR music software sports_outdoors toys_games video"""
+MTL16 = tuple(f"mtl16/{domain}" for domain in DOMAINS.split())
+SNLI, SST = ("snli",), ("sst5",)
+SPEED = "speed.py --only encoders --threads 1"
+TREES = ("tree-lstm", "tree-lstm-constituency", "tree-lstm-constituency + phrases")
+SNLI_FILES = "snli_1.0_train.jsonl --dev snli_1.0_dev.jsonl --test snli_1.0_test.jsonl"
+WSJ = "its .mrg files in a zip; headwise train wsj.zip!*.mrg"
+ONTONOTES = (
+    "LDC2013T19 and the CoNLL-2012 scripts; find train -path '*english*' -name '*gold_conll' "
+    "-exec cat {} + > train.conll, the same for dev and test; "
+    "headwise train train.conll --dev dev.conll --test test.conll"
+)
+GLOVE = "--vectors glove.6B.100d.txt --epochs 20"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -13,7 +28,10 @@ class Row:
         tasks: Data sets.
         system: What is trained on them.
         command: Another command that makes it.
-        kept: Where its result then is, below benchmarks/results.
+        kept: Where its result then is, below benchmarks/results; `reproduce_kept` reads it.
+        pick: Which part of that file it is.
+        seeded: Whether the command takes --seed.
+        paper: What the paper says, where neither the benchmark nor the kept result does.
         bring: What data you must bring, and the command that takes it.
         missing: Why there is no command.
     """
@@ -24,6 +42,9 @@ class Row:
     system: str = ""
     command: str = ""
     kept: str = ""
+    pick: tuple[str, ...] = ()
+    seeded: bool = False
+    paper: str = ""
     bring: str = ""
     missing: str = ""
 
@@ -52,19 +73,39 @@ def tagging(name: str, task: str, *systems: str) -> tuple[Row, ...]:
     return rows_of("tagging", (task,), *systems, what=f"{name}: ")
 
 
+def quoted(*figures: tuple[str, str]) -> tuple[Row, ...]:
+    """Rows that a paper quotes of others, and their figures."""
+    return tuple(Row(name, paper=own, missing="the paper quotes it of others") for name, own in figures)
+
+
 def all_of(data: str, files: str, *systems: str) -> tuple[Row, ...]:
     """Pairs that you must bring."""
     bring = f"{data} (jsonl); headwise train {files} --task pair --recipe nli-"
     return tuple(Row(f"{system}, all of {data}", bring=bring + system) for system in systems)
 
 
-def set_task(task: str, *models: str, what: str = "") -> tuple[Row, ...]:
+def set_task(task: str, *models: str, flags: str = "", what: str = "") -> tuple[Row, ...]:
     """Rows of benchmarks/set_tasks.py."""
     return tuple(
         Row(
             f"{what}{model}",
-            command=f"set_tasks.py {task} --model {model}",
+            command=f"set_tasks.py {task} --model {model}{f' {flags}' * bool(flags)}",
             kept=f"set_tasks/{task}-{model}-*.json",
+            seeded=True,
         )
+        for model in models
+    )
+
+
+def mirrored(name: str, folder: str, command: str, models: tuple[str, ...], *terms: int) -> tuple[Row, ...]:
+    """Rows of benchmarks/mirrored_summation.py: a model and a K each."""
+    return tuple(
+        Row(
+            f"{name}, K {k}: {model}",
+            command=f"mirrored_summation.py {command} --terms {k} --models {model}",
+            kept=f"mirrored_summation/{folder}.csv",
+            pick=(model, str(k)),
+        )
+        for k in terms
         for model in models
     )

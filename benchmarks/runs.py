@@ -101,16 +101,20 @@ def append_line(path: Path, result: Result) -> None:
         file.write("\n" * torn + json.dumps(result) + "\n")
 
 
-def kept_run(run: Run, measure: Callable[[Path], Result], results: Path) -> None:
+def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, paired: bool = False) -> None:
     """Do a run unless its result is there.
 
     Args:
         measure: What does it; it is given the folder where the state of the training is kept.
         results: The file of results.
+        paired: Results that do not say which texts they had right do not count.
     """
     known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
     # Of the oldest results it is not known what data they are of.
-    if any((one["seed"], one.get("data", run.data)) == (run.seed, run.data) for one in known):
+    if any(
+        (one["seed"], one.get("data", run.data)) == (run.seed, run.data) and ("right" in one or not paired)
+        for one in known
+    ):
         return
     print(f"{run.task}, {run.system}, seed {run.seed}", flush=True)
     key = asdict(run)
@@ -146,12 +150,15 @@ def collect(
             continue
         if own not in wanted:
             settings = recipe(task, system)
-            wanted[own] = build_recipe(settings) if settings else None
+            wanted[own] = settings, build_recipe(settings) if settings else None
         # A setting that is newer than the result had its default then.
-        if wanted[own] is None or wanted[own] == build_recipe(result["recipe"]):
+        settings, known = wanted[own]
+        if not settings or result["recipe"] == settings or build_recipe(result["recipe"]) == known:
             found[task][system].append(result)
     for systems_ in found.values():
         for runs in systems_.values():
+            told = {result["seed"] for result in runs if "right" in result}  # and an older one may not
+            runs[:] = [result for result in runs if "right" in result or result["seed"] not in told]
             runs.sort(key=lambda result: result["seed"])
     return found
 
@@ -170,6 +177,8 @@ class Bench(ABC):
     """Data sets that run only where they are named."""
     once: ClassVar[Sequence[str]] = ()
     """Systems in which nothing is random."""
+    paired: ClassVar[bool] = False
+    """Whether results say which texts they had right (the oldest do not)."""
     seeds: ClassVar[int] = 3
     vectors: ClassVar[str]
     """The file of word vectors."""
@@ -199,13 +208,18 @@ class Bench(ABC):
     def show(self, found: Found) -> None:
         """Print the tables of what has been measured."""
 
-    def run(self, task: str, system: str, seed: int) -> None:
-        """Do a run unless its result is there."""
+    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
+        """Do a run unless its result is there (`paired`: one that can be compared text by text)."""
         if task not in self._data:
             self._data = {task: self.load(task)}
         data, recipe = self._data[task], recipe_of(self.layers(task, system))
         run = Run(task, system, seed, recipe, self.prints(data, system))
-        kept_run(run, lambda folder: self.measure(data, task, system, seed, folder), self.results)
+        kept_run(
+            run,
+            lambda folder: self.measure(data, task, system, seed, folder),
+            self.results,
+            paired=paired and self.paired,
+        )
 
     def found(self, tasks: Sequence[str], systems: Sequence[str]) -> Found:
         """The results of the recipes as they are now."""

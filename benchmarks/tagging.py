@@ -74,7 +74,7 @@ GLOVE_RECIPE: dict[str, Any] = {
     "characters": {"features": 50, "shape": 20},
     "train": {"epochs": 20, "vectors_learning_rate": 3e-4, "average": 0.999},
 }
-# F1 of names, accuracy of parts of speech: MS-Trans Tables 4 and 5 (Guo et al. 2020); the BiLSTM-CRF is
+# F1 of names, accuracy of parts of speech: MS-Trans Table 4 (Guo et al. 2020); the BiLSTM-CRF is
 # that of Ma & Hovy (2016). The parts of speech are of the whole Penn Treebank, which we do not have.
 _CONLL = {
     "ms-transformer": 89.38,
