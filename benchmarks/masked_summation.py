@@ -2,7 +2,9 @@
 
     x_i = [m_i; a_i],  a_i ~ U(0, 1)^(d-1),  m_i = 1 for k of N places        y = sum of the marked a_i
 
-The paper shows a figure only; the sizes here, N 200, d 10, k 10, and the width 100 in 10 heads are ours.
+The paper shows a figure only; the sizes here, N 200, d 10, k 10, and the width 100 in 10 heads are ours. So
+is how `star-no-ring` and `star-no-radial`, its ablations, go without edges: a word sees no neighbours, or
+words and relay do not see each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +14,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from headwise.attention.neighbours import Edges, Graph
 from headwise.encoders import ENCODERS
-from headwise.encoders.base import output_width
+from headwise.encoders.base import Encoded, output_width
 from headwise.encoders.pooling import Readout
+from headwise.encoders.star_transformer import StarTransformer, StarTransformerConfig
 from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.ragged import Layout, Ragged
 from set_tasks_training import EVALUATION, PART, Scores, Task
 
 LENGTH, FEATURES, MARKED, WIDTH = 200, 10, 10, 100
 _HEADS = {"heads": 10, "head_size": 10, "layers": 2}
+ABLATIONS = ("star-no-ring", "star-no-radial")
 SETTINGS: dict[str, dict[str, Any]] = {
     "star-transformer": _HEADS,
+    **dict.fromkeys(ABLATIONS, _HEADS),
     "transformer": _HEADS | {"feedforward": 4 * WIDTH},
     "ms-transformer": _HEADS,
     "bilstm": {"hidden": WIDTH // 2},
@@ -53,6 +59,34 @@ def masked_sums(
     return Ragged.from_lengths(flat, [length] * sequences), torch.from_numpy(sums)
 
 
+class PartOfStar(StarTransformer):
+    """A Star-Transformer without the edges of its ring, or without those between words and relay."""
+
+    def __init__(self, config: StarTransformerConfig, *, ring: bool, radial: bool):
+        super().__init__(config)
+        self.ring, self.radial = ring, radial
+
+    def forward(self, x: Ragged) -> Encoded:
+        """See `StarTransformer.forward`."""
+        e, layout = self.positions(x), x.layout
+        graph, nobody = self.graph(layout), Layout([0] * layout.texts)
+        h, s = e.values, e.mean()
+        for step in self.steps:
+            h = step.new_satellites(step.satellites(step.before(h), e.values, s, graph), h)
+            seen = (h, layout) if self.radial else (h[:0], nobody)
+            s = step.new_relay(step.relay(s, *seen), s)
+        return Encoded(x.with_values(h), s, summary_is_node=False)
+
+    def graph(self, layout: Layout) -> Graph:
+        """What each word sees of the rows `[H; E; s]`."""
+        total, text, row = layout.total, layout.text_of, torch.arange(layout.total)
+        length, start = layout.lengths[text], layout.offsets[:-1][text]
+        steps = (-1, 0, 1) if self.ring else (0,)
+        columns = [start + (layout.positions + step) % length for step in steps]
+        columns += [total + row, *([2 * total + text] if self.radial else [])]
+        return Graph.of(total, [Edges(None, torch.stack(columns, dim=1))])
+
+
 class Summation(nn.Module):
     """Linear, encoder, summary + maximum, two-layer perceptron."""
 
@@ -60,9 +94,14 @@ class Summation(nn.Module):
         super().__init__()
         if encoder not in SETTINGS:
             raise ConfigError(f"unknown model {encoder!r}; known are {', '.join(SETTINGS)}")
-        module, kind = ENCODERS[encoder]
+        module, kind = ENCODERS["star-transformer" if encoder in ABLATIONS else encoder]
         config = kind(width=WIDTH, dropout=0.0, **SETTINGS[encoder])
-        self.inputs, self.encoder = nn.Linear(FEATURES, WIDTH), module(config)
+        self.inputs = nn.Linear(FEATURES, WIDTH)
+        if isinstance(config, StarTransformerConfig) and encoder in ABLATIONS:
+            gone = encoder.removeprefix("star-no-")
+            self.encoder = PartOfStar(config, ring=gone != "ring", radial=gone != "radial")
+        else:
+            self.encoder = module(config)
         self.readout = Readout("node+max", output_width(config))
         self.outputs = nn.Sequential(
             nn.Linear(self.readout.width, WIDTH), nn.ReLU(), nn.Linear(WIDTH, FEATURES - 1)

@@ -15,7 +15,7 @@ from speed_table import Result, Row
 from speed_texts import BATCH, DOMAINS, ORDERS, TextBatch, missing_data, sampled, test_batches
 
 OURS, FLOOR, PADDED, FAST = "ms-transformer", "floor", "padded Transformer", "torch fast path"
-QUICK = (OURS, "transformer")
+QUICK = (OURS, "transformer", "bilstm")
 FULL = (*QUICK, "star-transformer", "bp-transformer")
 WHOLE = ("MR", "imdb")  # domains with figures of their own
 # Attention scores of a padded layer that are timed at most (see `padded_run`). Much fewer would stay in

@@ -18,6 +18,7 @@ _COLOURS = {
     "star-transformer": "#5aa7d6",
     "bp-transformer": "#3a8f7b",
     "transformer": "#b8860b",
+    "bilstm": "#8a5fbf",
     "torch fast path": "#d2691e",
     "padded Transformer": "#b03a48",
 }
@@ -27,6 +28,7 @@ _NAMES = {
     "star-transformer": "Star-Transformer",
     "bp-transformer": "BP-Transformer",
     "transformer": "Transformer (headwise)",
+    "bilstm": "BiLSTM",
     "torch fast path": "torch.nn.TransformerEncoder, fast path",
     "padded Transformer": "Transformer, padded and unfused (as in 2019)",
 }

@@ -14,7 +14,7 @@ def small(monkeypatch):
     import speed_encoders
     import speed_scaling
     import speed_training
-    from headwise.encoders import MSTransformerConfig, TransformerConfig
+    from headwise.encoders import BiLSTMConfig, MSTransformerConfig, TransformerConfig
 
     class Small(TransformerConfig):
         def __init__(self):
@@ -24,9 +24,17 @@ def small(monkeypatch):
         def __init__(self):
             super().__init__(width=8, layers=1, heads=2, head_size=4)
 
-    from headwise.encoders import MSTransformer, Transformer
+    class SmallLSTM(BiLSTMConfig):
+        def __init__(self):
+            super().__init__(width=8, hidden=4)
 
-    kinds = {"ms-transformer": (MSTransformer, SmallMS), "transformer": (Transformer, Small)}
+    from headwise.encoders import BiLSTM, MSTransformer, Transformer
+
+    kinds = {
+        "ms-transformer": (MSTransformer, SmallMS),
+        "transformer": (Transformer, Small),
+        "bilstm": (BiLSTM, SmallLSTM),
+    }
     monkeypatch.setattr(speed_encoders, "ENCODERS", kinds)
     monkeypatch.setattr(speed_encoders, "TransformerConfig", Small)
     monkeypatch.setattr(speed_scaling, "SIZES", {"width": 8, "layers": 1, "heads": 2, "head_size": 4})
@@ -52,6 +60,7 @@ def test_encoders(data, tmp_path, capsys):
     shown = "".join(picture.getroot().itertext())
     assert "IMDB" in shown
     assert "mean of 2 domains" in shown
+    assert "BiLSTM" in shown  # as in the paper
 
 
 def test_training(data, tmp_path, capsys):

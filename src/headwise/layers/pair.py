@@ -42,14 +42,14 @@ class PairConfig:
 
 
 def concat_absolute(first: Tensor, second: Tensor) -> Tensor:
-    """`r1, r2, |r1 - r2|, r1 - r2`, `[pairs, 4 width]` (MS-Trans, section 4.3; the absolute value of each
-    feature, where the paper's bars could be read as a norm)."""
+    """`r1, r2, |r1 - r2|, r1 - r2`, `[pairs, 4 width]` (MS-Trans, on natural language inference; the
+    absolute value of each feature, where the paper's bars could be read as a norm)."""
     difference = first - second
     return torch.cat([first, second, difference.abs(), difference], dim=-1)
 
 
 def product(first: Tensor, second: Tensor) -> Tensor:
-    """`p, h, p * h, |p - h|`, `[pairs, 4 width]` (MS-SAN, section 4.1)."""
+    """`p, h, p * h, |p - h|`, `[pairs, 4 width]` (MS-SAN, its experiment setting)."""
     return torch.cat([first, second, first * second, (first - second).abs()], dim=-1)
 
 

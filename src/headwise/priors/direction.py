@@ -34,7 +34,7 @@ class Forward(Prior):
 
 @dataclass(frozen=True)
 class Backward(Prior):
-    """Positions at and after the own one (MS-SAN, Eq. 4)."""
+    """Positions at and after the own one (MS-SAN, Eq. 4 transposed likewise)."""
 
     name: ClassVar[str] = "backward"
 
