@@ -88,7 +88,7 @@ def run_command(row: Row, seed: int) -> str:
     The command gets its one signal from us, to save what it has: it does not hear the terminal's.
     """
     found = kept(row)
-    if found is not None and (seed in found.seeds or not row.seeded):
+    if found is not None and ({seed} & {*found.seeds} - {*found.stopped} or not row.seeded):
         return "done"
     command = row.command + f" --seed {seed}" * row.seeded
     print(f"{row.name}: {command}", flush=True)

@@ -23,6 +23,7 @@ class Kept:
     Attributes:
         scores: By name, one for each seed.
         seeds: The seeds.
+        stopped: Those of them whose run is to go on.
         paper: What the paper says of the same scores.
         beside: What they are to be compared with: a guess, an oracle.
         how: How long it was trained.
@@ -30,6 +31,7 @@ class Kept:
 
     scores: Mapping[str, list[float]]
     seeds: tuple[int, ...] = (0,)
+    stopped: tuple[int, ...] = ()
     paper: Mapping[str, float] = field(default_factory=dict)
     beside: str = ""
     how: str = ""
@@ -54,13 +56,14 @@ def _set_task(row: Row) -> Kept | None:
     known = dict(zip(task.metrics, task.paper.get(first["model"], ()), strict=False)) if task else {}
     told = [f"{name} {_told(values)}" for name, values in first["references"].items()]
     whole = f" of {task.steps:,}" if task and first["steps"] < task.steps else ""
-    return Kept(
-        scores,
-        tuple(run["seed"] for run in found),
-        known,
-        ", ".join(told),
-        f"{first['steps']:,}{whole} steps",
-    )
+    stopped = tuple(run["seed"] for run in found if not _finished(run))
+    how = f"{first['steps']:,}{whole} steps{', stopped' * bool(stopped)}"
+    return Kept(scores, tuple(run["seed"] for run in found), stopped, known, ", ".join(told), how)
+
+
+def _finished(run: dict[str, Any]) -> bool:
+    """Whether a run came to its end; the oldest, which do not say, did."""
+    return run.get("finished", True) and (run["task"] != "translation" or "test_bleu" in run)
 
 
 def _mirrored(row: Row) -> Kept | None:
@@ -73,7 +76,7 @@ def _mirrored(row: Row) -> Kept | None:
     beside = f"chance {float(first['chance']):.4g}, best linear guess {float(first['linear']):.4g}"
     seeds = tuple(int(line["seed"]) for line in own)
     errors = {"squared error": [float(line["mse"]) for line in own]}
-    return Kept(errors, seeds, {}, beside, f"{int(first['steps']):,} steps of 128")
+    return Kept(errors, seeds, (), {}, beside, f"{int(first['steps']):,} steps of 128")
 
 
 def _language(row: Row) -> Kept | None:
@@ -82,7 +85,7 @@ def _language(row: Row) -> Kept | None:
     if run is None:
         return None
     how = f"{run['steps_done']:,} steps of {run['batch_tokens']:,} characters"
-    return Kept({"bits per character": [run["bits_per_character"]]}, (run["seed"],), {}, "", how)
+    return Kept({"bits per character": [run["bits_per_character"]]}, (run["seed"],), (), {}, "", how)
 
 
 def _bags(row: Row) -> Kept | None:
@@ -92,7 +95,9 @@ def _bags(row: Row) -> Kept | None:
     if own is None:
         return None
     spread = "" if own["deviation"] is None else f"deviation over seeds {100 * own['deviation']:.1f}"
-    return Kept({"accuracy": [100 * own["accuracy"]]}, tuple(range(own["seeds"])), {}, spread, "10 folds")
+    return Kept(
+        {"accuracy": [100 * own["accuracy"]]}, tuple(range(own["seeds"])), (), {}, spread, "10 folds"
+    )
 
 
 def _speed(row: Row) -> Kept | None:
@@ -105,12 +110,12 @@ def _speed(row: Row) -> Kept | None:
     how = f"{own['environment']['threads']} thread, {own['environment']['clock']}{', a sample' * quick}"
     if len(what) == 1:
         values = [line["value"] for line in own["rows"] if line["what"] == what[0]]
-        return Kept({"times": values}, (0,), {}, "", how) if values else None
+        return Kept({"times": values}, (0,), (), {}, "", how) if values else None
     domain, system = what
     times = own["details"]["ms_per_batch_of_128"]["random"]
     chosen = list(times.values()) if domain == "mean" else [times.get(domain, {})]
     values = [domains[system] for domains in chosen if system in domains]
-    return Kept({"milliseconds": [statistics.mean(values)]}, (0,), {}, "", how) if values else None
+    return Kept({"milliseconds": [statistics.mean(values)]}, (0,), (), {}, "", how) if values else None
 
 
 def _costs(row: Row) -> Kept | None:
@@ -120,7 +125,7 @@ def _costs(row: Row) -> Kept | None:
     if not found:
         return None
     how = f"{found['threads']} thread, {found['clock']}" if what == "milliseconds" else ""
-    return Kept({what: [found["networks"][network][what]]}, (0,), {}, "", how)
+    return Kept({what: [found["networks"][network][what]]}, (0,), (), {}, "", how)
 
 
 READERS: dict[str, Callable[[Row], Kept | None]] = {

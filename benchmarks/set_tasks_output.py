@@ -24,13 +24,16 @@ def write_result(
     references: Mapping[str, Mapping[str, float]],
     environment: Mapping[str, Any],
     results: Path,
+    *,
+    finished: bool,
 ) -> Path:
-    """Write curve and scores of a run as JSON and SVG; the path of the JSON file."""
+    """Write curve and scores of a run, which may go on, as JSON and SVG; the path of the JSON file."""
     paper = dict(zip(task.metrics, task.paper.get(settings.model, ()), strict=False))
     result = {
         "task": task.name,
         **settings.identity,
         "steps": counters.step,
+        "finished": finished,
         "rate": task.rate,
         "decay_at": settings.decay_at,
         "seconds": round(counters.seconds, 1),

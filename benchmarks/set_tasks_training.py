@@ -167,7 +167,8 @@ def train(task: Task, settings: Settings, results: Path) -> int:
         scores = run.evaluate()
         bar.console.print(_told(run.counters, scores), soft_wrap=True)
         run.save()
-        return write_result(task, settings, run.counters, references, _environment(run), results)
+        own = task, settings, run.counters, references, _environment(run), results
+        return write_result(*own, finished=run.share >= 1)
 
     with (
         noted_signals() as caught,

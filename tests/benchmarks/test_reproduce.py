@@ -1,5 +1,6 @@
 """benchmarks/reproduce.py: every row has a state, and a command or a reason; tables are never written."""
 
+import json
 import re
 import shlex
 
@@ -160,6 +161,20 @@ def test_a_command_runs_for_each_seed_that_is_not_there(reproduce, script, capsy
     assert "| a | error 1 ± 0.71 (2) |" in out
     assert reproduce.main(["made/table", "--list"]) == 0
     assert "measured here: 2 seeds, 20,000 steps" in capsys.readouterr().out
+
+
+def test_a_run_that_was_stopped_goes_on(reproduce, script, tmp_path, capsys):
+    script()
+    assert reproduce.main(["made/table", "--seeds", "1"]) == 0
+    path = tmp_path / "set_tasks" / "max-regression-a-0.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"steps": 2000, "finished": False}))
+    capsys.readouterr()
+    assert reproduce.main(["made/table", "--list"]) == 0
+    assert "1 seed, 2,000 of 20,000 steps, stopped" in capsys.readouterr().out
+    assert reproduce.main(["made/table", "--seeds", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "a: run.py --seed 0\n" in out
+    assert "| 20,000 steps |" in out
 
 
 def test_a_command_that_fails_is_told(reproduce, script, capsys):

@@ -65,6 +65,15 @@ def test_sets_over_seeds(module, tmp_path):
     assert module.cells(row, module.kept(row))[0] == "error 0.15 ± 0.035 (2)"
 
 
+def test_a_run_that_is_to_go_on(module, tmp_path):
+    set_task_run(tmp_path, 0, 0.125)
+    set_task_run(tmp_path, 1, 0.175, finished=False)
+    set_task_run(tmp_path, 2, 0.150, finished=True)
+    found = module.kept(rows("set/table1")["sab+pma"])
+    assert (found.seeds, found.stopped) == ((0, 1, 2), (1,))
+    assert found.how == "10,000 of 20,000 steps, stopped"
+
+
 def test_other_models_are_not_taken_for_it(module, tmp_path):
     set_task_run(tmp_path, 0, 0.125)
     assert module.kept(rows("set/table1")["rff+max"]) is None

@@ -58,6 +58,7 @@ def test_a_short_run(bench, task, model, metrics, tmp_path, capsys):
     assert bench.main([task, "--model", model, "--steps", "2", "--results", str(tmp_path)]) == 0
     found = result(tmp_path, f"{task}-{model}-0")
     assert found["steps"] == found["curve"][-1]["step"] == 2
+    assert found["finished"]
     assert found["scores"].keys() == metrics
     known = task in ("max-regression", "mixture", "unique-characters")
     assert found["paper"].keys() == (metrics if known else set())
@@ -101,12 +102,15 @@ def test_an_interrupted_run_goes_on(bench, training, number, tmp_path, monkeypat
         return value
 
     monkeypatch.setattr(training.Run, "step", interrupted)
+    monkeypatch.setattr(bench.TASKS["max-regression"], "evaluate_every", 2)
     assert bench.main([*call, str(tmp_path / "cut")]) == 128 + number
+    assert not result(tmp_path / "cut", NAME)["finished"]
     assert signal.getsignal(number) is before
     assert "stopped in step 3" in capsys.readouterr().err
     monkeypatch.setattr(training.Run, "step", step)
     assert bench.main([*call, str(tmp_path / "cut")]) == 0
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
+    assert result(tmp_path / "cut", NAME)["finished"]
 
 
 def test_a_kill_costs_only_what_came_after_the_last_save(bench, training, tmp_path, monkeypatch):
