@@ -82,6 +82,11 @@ def em_step(points: Ragged, mixture: Mixture) -> Mixture:
     return Mixture(weights, means, (variances + _TINY).sqrt())
 
 
+def assigned(points: Ragged, mixture: Mixture) -> Tensor:
+    """The likeliest cluster of each point, `[total]`."""
+    return _log_joint(points, mixture).argmax(-1)
+
+
 def _log_joint(points: Ragged, mixture: Mixture) -> Tensor:
     """log pi_k N(x_i; mu_k, sigma_k), `[total, K]`."""
     features = points.values.shape[-1]

@@ -47,12 +47,11 @@ def state(row: Row) -> str:
         seeds = f"{min(filter(None, runs))} to {max(runs)}" if len({*runs} - {0}) > 1 else f"{max(runs)}"
         sets = f" on {sum(map(bool, runs))} of {len(runs)} data sets" if len(runs) > 1 else ""
         return f"measured here: {seeds} seed{'s' * (max(runs) > 1)}{sets}"
-    if row.command:
-        found = kept(row)
-        if found is None:
-            return f"not measured yet: benchmarks/{row.command}"
+    if (found := kept(row)) is not None:
         told = f"{len(found.seeds)} seed{'s' * (len(found.seeds) > 1)}"
         return f"measured here: {', '.join(own for own in (told, found.how) if own)}"
+    if row.command:
+        return f"not measured yet: benchmarks/{row.command}"
     return f"bring data: {row.bring}" if row.bring else f"not run: {row.missing}"
 
 
@@ -109,7 +108,7 @@ def print_table(table: Table) -> None:
     """What has been measured: mean and spread over seeds, the same on the test texts that are not in
     training, the paper's figure, and the difference from the rival, text by text."""
     trained = [row for row in table.rows if row.bench]
-    made = {row: found for row in table.rows if row.command and (found := kept(row)) is not None}
+    made = {row: found for row in table.rows if (found := kept(row)) is not None}
     if trained:
         against = f"minus {table.rival}" if table.rival else ""
         print_header([table.title, "data sets", "test", "without leaks", "paper", against])

@@ -28,7 +28,7 @@ class Row:
         tasks: Data sets.
         system: What is trained on them.
         command: Another command that makes it.
-        kept: Where its result then is, below benchmarks/results; `reproduce_kept` reads it.
+        kept: Where its result, or that of `bring`, then is, below benchmarks/results.
         pick: Which part of that file it is.
         seeded: Whether the command takes --seed.
         paper: What the paper says, where neither the benchmark nor the kept result does.

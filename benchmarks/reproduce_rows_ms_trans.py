@@ -80,7 +80,8 @@ MS_TRANS: dict[str, Table] = {
         rival="transformer",
     ),
     "ms-trans/table2-phrases": Table(
-        "Test accuracy on SST-5 where all phrases of the training trees are learned (159,274 texts)",
+        "Test accuracy on SST-5 where all phrases of the training trees are learned (159,274 texts; the paper "
+        "is Tai et al. 2015)",
         rows_of(
             "accuracy",
             SST,
@@ -137,7 +138,8 @@ MS_TRANS: dict[str, Table] = {
         rival="bilstm + refit, 12 epochs",
     ),
     "ms-trans/table4": Table(
-        "Tagging: CoNLL-2003 names (F1), parts of speech (GloVe 6B, or static MiniLM vectors)",
+        "Tagging: CoNLL-2003 names (F1), parts of speech (accuracy); GloVe 6B, or static MiniLM vectors; "
+        "the BiLSTM-CRF's published figure is that of Ma and Hovy (2016)",
         (
             *tagging(
                 "CoNLL-2003, GloVe",

@@ -2,6 +2,7 @@
 row by row. Data, no code. The flags are those of kept runs; without them a run is as long as the paper's.
 """
 
+from cifar_clusters import CifarClusters
 from reproduce_row import Row, Table, set_task
 
 _RUN = "--threads 1 --minutes 60 --clock processor"
@@ -18,17 +19,10 @@ _CLOUDS = {
 _MODELNET = (
     "ModelNet40.zip (modelnet.cs.princeton.edu, 2 GB); python benchmarks/set_tasks.py modelnet40 --data"
 )
-_CLUSTERED = {
-    "rff+mean": ".5593, .5693",
-    "rffp-mean+mean": ".5673, .5798",
-    "rffp-max+mean": ".5369, .5536",
-    "rff+dot": ".5666, .5763",
-    "sab+mean": ".5831, .5943",
-    "isab16+mean": ".5672, .5805",
-    "rff+pma": ".7612, .7670",
-    "sab+pma": ".9015, .9024",
-    "isab16+pma": ".9210, .9223",
-}
+_CIFAR = (
+    "features of CIFAR-100's images in an .npz (benchmarks/cifar_clusters.py says how); "
+    "python benchmarks/set_tasks.py cifar100 --data features.npz"
+)
 _FACES = {
     "rff+mean": ".5643, .4126",
     "rffp-mean+mean": ".5687, .4125",
@@ -83,10 +77,11 @@ SETS: dict[str, Table] = {
         + tuple(
             Row(
                 f"CIFAR-100: {model}",
-                paper=f"ARI {paper}",
-                missing="its 512 features of a VGG net are not public",
+                kept=f"set_tasks/cifar100-{model}-*.json",
+                paper="ARI0 {:.4f}, ARI1 {:.4f}".format(*paper),
+                bring=f"{_CIFAR} --model {model}",
             )
-            for model, paper in _CLUSTERED.items()
+            for model, paper in CifarClusters.paper.items()
         ),
     ),
     "set/table3-large": Table(

@@ -189,3 +189,46 @@ def test_long_curves_are_thinned(bench):
         assert len(thinned(curve)) <= 60
         assert thinned(curve)[-1] == curve[-1]
     assert thinned(curve[:60]) == curve[:60]
+
+
+def test_features_that_were_brought(bench, tmp_path, capsys):
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    parts = {}
+    for part in ("train", "test"):
+        labels = np.repeat(np.arange(6), 40)
+        parts[f"{part}_labels"] = labels
+        parts[part] = (8 * np.eye(6)[labels] + random.normal(size=(240, 6))).astype(np.float32)
+    path, call = tmp_path / "features.npz", ["cifar100", "--steps", "1", "--results", str(tmp_path)]
+    np.savez(path, **parts)
+    with pytest.raises(SystemExit):
+        bench.main(call)
+    assert "cifar100 needs --data: an .npz" in capsys.readouterr().err
+    task = bench.TASKS["cifar100"]
+    task.__dict__.pop("images", None)
+    assert bench.main([*call, "--data", str(path), "--model", "rff+pma"]) == 0
+    found = result(tmp_path, "cifar100-rff+pma-0")
+    assert found["paper"] == {"ARI0": 0.7612, "ARI1": 0.767}
+    assert -0.2 < found["scores"]["ARI0"] <= 1
+    points, labels = task.draw([3], 2)
+    assert {len(set(own)) for own in np.split(labels, np.cumsum(points.layout.sizes)[:-1])} == {4}
+    task.__dict__.pop("images", None)
+    path.write_bytes(b"no archive")
+    assert bench.main([*call, "--data", str(path), "--model", "rff+pma"]) == 2
+    assert "expected an .npz with train, train_labels" in capsys.readouterr().err
+    np.savez(path, **(parts | {"test_labels": labels[:3]}))
+    assert bench.main([*call, "--data", str(path), "--model", "rff+pma"]) == 2
+    assert "expected a row and a label for each image" in capsys.readouterr().err
+
+
+def test_likeliest_clusters():
+    import torch
+
+    from headwise.ragged import Ragged
+    from mixture import Mixture, assigned
+
+    points = Ragged.from_lengths(torch.tensor([[0.0], [4.0], [5.0], [1.0]]), [3, 1])
+    means = torch.tensor([[[0.0], [5.0]], [[2.0], [9.0]]])
+    mixture = Mixture(torch.zeros(2, 2), means, torch.ones(2, 2, 1))
+    assert assigned(points, mixture).tolist() == [0, 1, 1, 0]
