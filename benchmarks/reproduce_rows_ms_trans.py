@@ -80,8 +80,8 @@ MS_TRANS: dict[str, Table] = {
         rival="transformer",
     ),
     "ms-trans/table2-phrases": Table(
-        "Test accuracy on SST-5 where all phrases of the training trees are learned (159,274 texts; the paper "
-        "is Tai et al. 2015)",
+        "Test accuracy on SST-5 where all phrases of the training trees are learned (159,274 texts; the "
+        "paper is Tai et al. 2015)",
         rows_of(
             "accuracy",
             SST,
