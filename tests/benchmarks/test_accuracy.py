@@ -119,3 +119,28 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, mo
         if system == "ms-transformer":
             assert after["best_epoch"] == 4
             assert after["with_expert"]["test"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("place", "task", "system", "readout", "more"),
+    [
+        (0, "sst5", "ms-transformer, as published", "node+max", {}),
+        (0, "mtl16/MR", "ms-san, as published", "attentive,max", {}),
+        (0, "sst2", "bp-transformer, as published", "node", {"layers": 4, "k": 2, "clip": 2}),
+        (0, "imdb", "bp-transformer, as published", "node", {"layers": 5, "k": 4, "clip": 5}),
+        (0, "sst5", "bilstm + self-att", "attentive", {}),
+        (1, "snli", "ms-transformer, as published", "node+max", {}),
+        (1, "snli", "ms-san, as published", "attentive,max", {}),
+        (1, "snli", "bilstm + self-att", "attentive", {}),
+    ],
+)
+def test_what_is_as_published_differs_in_nothing_else(benches, place, task, system, readout, more):
+    from headwise.recipe import build_recipe
+
+    plain = build_recipe(*benches[place].layers(task, system.split(",")[0].split(" + ")[0]))
+    own = build_recipe(*benches[place].layers(task, system))
+    model = replace(plain.model, readout=readout, encoder=replace(plain.model.encoder, **more))
+    if system == "ms-transformer, as published" and place:
+        model = replace(model, pair=replace(model.pair, features="concat-absolute"))
+    assert own == replace(plain, model=model)
+    assert benches[place].reads_trees(system) == ("ms-san" in system)

@@ -7,7 +7,8 @@ a level on either side, finer ones nearer; a span sees its tokens.
 On the right of token i, a pointer begins at p = i + 1. For level j = 0, 1, ... and slot s = 0 .. k-1 the
 token sees the block of 2^j tokens at p, or that of 2^(j-1) tokens where s = 0 and p is no multiple of 2^j;
 then p moves to the block's end. The left is its mirror image: blocks end where those on the right begin.
-So itself, left and right cover the text exactly once. With h = 2^(j-1), the pointers have reached
+So itself, left and right cover the text exactly once. (This is the released builder's rule: by the paper's
+recursion, p_j = parent(p_(j-1) + k), levels overlap.) With h = 2^(j-1), the pointers have reached
 
     right:  h (floor((i + 1 - k) / h) + 2k)        left:  h (ceil((i + k) / h) - 2k)
 
