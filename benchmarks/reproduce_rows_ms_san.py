@@ -122,7 +122,7 @@ MS_SAN: dict[str, Table] = {
             Row("Figure 1: architecture", missing="a diagram"),
             Row(
                 "Figure 2: masks",
-                missing="a diagram; headwise priors draws them",
+                missing="a diagram; headwise priors --draw priors.html draws them",
             ),
             Row(
                 "Figure 3: distances of one sentence",

@@ -254,7 +254,7 @@ MS_TRANS: dict[str, Table] = {
             ),
             Row(
                 "layers (b)",
-                bring="a Hugging Face encoder in FOLDER; headwise probe FOLDER TEXTS --svg FILE",
+                bring="a Hugging Face encoder in FOLDER; headwise probe FOLDER TEXTS --svg heads.svg",
             ),
         ),
     ),
@@ -285,6 +285,11 @@ MS_TRANS: dict[str, Table] = {
     ),
     "ms-trans/diagrams": Table(
         "What shows no measurement",
-        (Row("Figure 1: windows of three heads", missing="a diagram; headwise priors draws them"),),
+        (
+            Row(
+                "Figure 1: windows of three heads",
+                missing="a diagram; headwise priors --draw priors.html draws them",
+            ),
+        ),
     ),
 }

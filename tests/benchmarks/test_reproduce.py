@@ -55,10 +55,12 @@ def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(
     monkeypatch.chdir(tmp_path)
     rows = [row for table in reproduce.TABLES.values() for row in table.rows]
     commands = [own for row in rows for own in re.findall(r"headwise (train [^;]+)", row.bring)]
-    assert len(commands) >= 10
+    assert len(commands) >= 30
     for command in commands:
         assert main(shlex.split(command)) == 2
         assert f"[HW101] {command.split()[1]}: no such file" in capsys.readouterr().err
+    scripts = {own for row in rows for own in re.findall(r"python benchmarks/(\S+)", row.bring)}
+    assert scripts == {"set_tasks.py", "translation.py"}
 
 
 def test_the_list(reproduce, capsys):
