@@ -84,7 +84,8 @@ def run(row: Row, seeds: int, paired: bool) -> Iterator[str]:
 def run_command(row: Row, seed: int) -> str:
     """Run the command of a row with a seed unless its result is there.
 
-    The command gets its one signal from us, to save what it has: it does not hear the terminal's.
+    The command gets its one signal from us, to save what it has: it does not hear the terminal's. A second
+    one ends it at once.
     """
     found = kept(row)
     if found is not None and ({seed} & {*found.seeds} - {*found.stopped} or not row.seeded):
@@ -97,7 +98,11 @@ def run_command(row: Row, seed: int) -> str:
         ended = own.wait()
     except KeyboardInterrupt:
         own.send_signal(signal.SIGINT)
-        own.wait()
+        try:
+            own.wait()
+        finally:
+            own.kill()
+            own.wait()
         raise
     if ended:
         print(f"{row.name}: the command ended with {ended}", file=sys.stderr)
@@ -203,8 +208,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("table", nargs="?", metavar="TABLE", help="such as ms-trans/table2")
     parser.add_argument("--list", action="store_true", help="all rows and their states")
-    parser.add_argument("--only", nargs="+", metavar="ROW")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--only", nargs="+", metavar="ROW", help="rows of the table, by name; all by default"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="from 0 on, of each row; 3 by default")
     parser.add_argument(
         "--paired",
         action="store_true",

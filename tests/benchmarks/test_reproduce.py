@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import time
 
 import pytest
 
@@ -204,6 +205,24 @@ except KeyboardInterrupt:
     assert reproduce.main(["made/table", "--seeds", "1"]) == 130
     assert (tmp_path / "saved").exists()
     assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_a_second_signal_ends_a_command_at_once(reproduce, script, tmp_path):
+    script(
+        """
+import os, signal, time, pathlib
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.kill(os.getppid(), signal.SIGTERM)
+time.sleep(0.5)
+os.kill(os.getppid(), signal.SIGTERM)
+time.sleep(30)
+pathlib.Path("went on").touch()
+"""
+    )
+    began = time.monotonic()
+    assert reproduce.main(["made/table", "--seeds", "1"]) == 130
+    assert time.monotonic() - began < 20
+    assert not (tmp_path / "went on").exists()
 
 
 def test_rows_that_nothing_can_run(reproduce, capsys):
