@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwise.features.bases import Base
-from headwise.features.bases.groups import LEVELS
+if TYPE_CHECKING:  # `pretrain --help` does without NumPy
+    from headwise.features.bases import Base
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,10 @@ class Notes:
     """What it cost beyond what this run took."""
 
 
-def card(base: Base, about: Mapping[str, Any]) -> str:
+def card(base: "Base", about: Mapping[str, Any]) -> str:
     """The card, in Markdown."""
+    from headwise.features.bases.groups import LEVELS
+
     groups = []
     if base.groups is not None:
         counts = ", ".join(f"{count:,}" for count in LEVELS)
