@@ -152,7 +152,7 @@ def main() -> None:
             report=progress,
         )
     base = replace(made.base, groups=groups_of_the_corpus(options.work, resume=options.resume))
-    save_base(base, options.output, card(base, base.about))
+    save_base(base, options.output, card(base))
     Console().print(dict(made.scores), dict(made.seconds))
 
 

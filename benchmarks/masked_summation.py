@@ -8,6 +8,7 @@ words and relay do not see each other.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from torch import Tensor, nn
 
 from headwise.attention.neighbours import Edges, Graph
 from headwise.encoders import ENCODERS
-from headwise.encoders.base import Encoded, output_width
+from headwise.encoders.base import output_width
 from headwise.encoders.pooling import Readout
-from headwise.encoders.star_transformer import StarTransformer, StarTransformerConfig
+from headwise.encoders.star_transformer import StarStep, StarTransformer, StarTransformerConfig
 from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
 from set_tasks_training import EVALUATION, PART, Scores, Task
@@ -64,27 +65,23 @@ class PartOfStar(StarTransformer):
 
     def __init__(self, config: StarTransformerConfig, *, ring: bool, radial: bool):
         super().__init__(config)
-        self.ring, self.radial = ring, radial
+        self.steps_seen, self.radial = (-1, 0, 1) if ring else (0,), radial
+        if not radial:
+            for step in self.steps:
+                step.relay = partial(_relay_alone, step)
 
-    def forward(self, x: Ragged) -> Encoded:
-        """See `StarTransformer.forward`."""
-        e, layout = self.positions(x), x.layout
-        graph, nobody = self.graph(layout), Layout([0] * layout.texts)
-        h, s = e.values, e.mean()
-        for step in self.steps:
-            h = step.new_satellites(step.satellites(step.before(h), e.values, s, graph), h)
-            seen = (h, layout) if self.radial else (h[:0], nobody)
-            s = step.new_relay(step.relay(s, *seen), s)
-        return Encoded(x.with_values(h), s, summary_is_node=False)
-
-    def graph(self, layout: Layout) -> Graph:
+    def ring(self, layout: Layout) -> Graph:
         """What each word sees of the rows `[H; E; s]`."""
         total, text, row = layout.total, layout.text_of, torch.arange(layout.total)
         length, start = layout.lengths[text], layout.offsets[:-1][text]
-        steps = (-1, 0, 1) if self.ring else (0,)
-        columns = [start + (layout.positions + step) % length for step in steps]
+        columns = [start + (layout.positions + step) % length for step in self.steps_seen]
         columns += [total + row, *([2 * total + text] if self.radial else [])]
         return Graph.of(total, [Edges(None, torch.stack(columns, dim=1))])
+
+
+def _relay_alone(step: StarStep, s: Tensor, h: Tensor, layout: Layout) -> Tensor:
+    """`StarStep.relay` of relays that see no words."""
+    return StarStep.relay(step, s, h[:0], Layout([0] * layout.texts))
 
 
 class Summation(nn.Module):

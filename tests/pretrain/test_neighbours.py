@@ -72,7 +72,8 @@ def test_each_kept_word_has_groups_the_same_each_time():
     assert told[-1] == (3_000, 3_000)
     assert len(groups) == len(words) - 1
     assert (groups.of(["fast7"]) == -1).all()
-    again = group_words(numbers, words, np.ones(len(words), bool), seed=0, report=quiet)
+    # 2**32, which is the largest seed of a base, is as good as 0.
+    again = group_words(numbers, words, np.ones(len(words), bool), seed=1 << 32, report=quiet)
     assert (again.of(words[:-1]) == groups.of(words[:-1])).all()
 
 

@@ -83,10 +83,14 @@ class StarTransformer(RaggedModule):
         itself alone."""
         e = self.positions(x)
         h, s = e.values, e.mean()
-        ring = ring_of(x.layout, self.config.ring)
+        ring = self.ring(x.layout)
         for step in self.steps:
             h, s = step(h, e.values, s, ring, x.layout)
         return Encoded(x.with_values(h), s, summary_is_node=False)
+
+    def ring(self, layout: Layout) -> Graph:
+        """What each satellite sees (see `ring_of`)."""
+        return ring_of(layout, self.config.ring)
 
 
 class StarStep(nn.Module):

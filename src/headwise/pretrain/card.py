@@ -26,11 +26,11 @@ class Notes:
     """What it cost beyond what this run took."""
 
 
-def card(base: "Base", about: Mapping[str, Any]) -> str:
+def card(base: "Base") -> str:
     """The card, in Markdown."""
     from headwise.features.bases.groups import LEVELS
 
-    groups = []
+    about, groups = base.about, []
     if base.groups is not None:
         counts = ", ".join(f"{count:,}" for count in LEVELS)
         grouped = f"{len(base.groups):,} words are in groups ({counts}) by what stands beside them,"

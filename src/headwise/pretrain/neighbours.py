@@ -44,6 +44,7 @@ def group_words(
         seed: Of everything random.
         report: Called with passages done, and all.
     """
+    seed %= 1 << 32  # scikit-learn takes no larger one
     vectors = neighbour_vectors(numbers, len(words), seed=seed, report=report)
     keys = np.array([key_of_word(word) for word in words], dtype=np.uint32)
     _, first = np.unique(keys, return_index=True)  # of words with the same key the commoner has it

@@ -144,9 +144,8 @@ def pretrain_files(
             "headwise": __version__,
         }
         base = replace(base, about=about)
-        text = card(base, about)
         with naming(output):
-            save_base(base, output, text)
+            save_base(base, output, card(base))
         own.clear()
         return Made(base, output, run.seconds, run.scores)
 
