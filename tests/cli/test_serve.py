@@ -20,8 +20,8 @@ def address_of(process) -> str:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_it_answers_until_it_is_interrupted(spawn, model, host):
-    process = spawn("serve", model, "--host", host, "--port", "0")
+def test_it_answers_until_it_is_interrupted(spawn, model, host, tmp_path):
+    process = spawn("serve", model, "--host", host, "--port", "0", "--log", tmp_path / "log")
     address = address_of(process)
     asked = Request(
         f"{address}/predict", b'{"texts": ["w1 w2", "w3"]}', {"content-type": "application/json"}
@@ -31,6 +31,8 @@ def test_it_answers_until_it_is_interrupted(spawn, model, host):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (130, b"", b"")
+    [line] = (tmp_path / "log").read_text().splitlines()
+    assert line.endswith(" items=2")
 
 
 def test_connections_that_ask_nothing_keep_nobody_out(spawn, model):
@@ -45,10 +47,15 @@ def test_connections_that_ask_nothing_keep_nobody_out(spawn, model):
     process.communicate(timeout=30)
 
 
-def test_who_lets_others_ask_is_warned(spawn, model):
-    process = spawn("serve", model, "--host", "0.0.0.0", "--port", "0")
-    address_of(process)
+@pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", ["127.0.0.1"]), ("::", ["127.0.0.1", "[::1]"])])
+def test_who_lets_others_ask_is_warned(spawn, model, host, reached):
+    process = spawn("serve", model, "--host", host, "--port", "0", "--log", "-")
+    _, port = address_of(process).rsplit(":", 1)
     assert b"whoever reaches this address may ask" in process.stderr.readline()
+    for own in reached:
+        with urlopen(f"http://{own}:{port}/metrics", timeout=30) as answer:
+            assert b"headwise_requests_in_progress 1" in answer.read()
+        assert b" GET /metrics status=200 " in process.stderr.readline()
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
@@ -70,8 +77,14 @@ def test_a_port_that_is_taken(run, model):
         (("--host", "no such host"), "HW902"),
         (("--most-items", "0"), "--most-items 0"),
         (("--most-bytes", "-5"), "--most-bytes -5"),
+        (("--most-waiting", "0"), "--most-waiting 0"),
+        (("--most-seconds", "0"), "--most-seconds 0; expected more than 0"),
+        (("--grace-seconds", "inf"), "--grace-seconds inf"),
+        (("--root-path", "models"), "such as /models"),
+        (("--log", "no/such/folder/log"), "[HW909]"),
         (("--batch-tokens", "0"), "--batch-tokens 0"),
         (("--unsure", "lots"), "lots"),
+        (("--format", "csv"), "format is for files"),
     ],
 )
 def test_values_that_cannot_be(run, model, arguments, said):
@@ -103,7 +116,7 @@ WHOLE = HALF[:-1].replace(b"99", b"%d" % len(LARGE)) + LARGE
 
 @pytest.mark.parametrize("sent", [HALF, WHOLE], ids=["half a request", "answers are not fetched"])
 def test_clients_that_stall_do_not_keep_it_from_ending(spawn, model, sent):
-    process = spawn("serve", model, "--port", "0")
+    process = spawn("serve", model, "--port", "0", "--grace-seconds", "1")
     _, port = address_of(process).rsplit(":", 1)
     with socket.create_connection(("127.0.0.1", int(port)), timeout=30) as stalled:
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)

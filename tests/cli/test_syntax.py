@@ -171,6 +171,14 @@ def test_no_output_is_left_of_a_prediction_without_parses(files, run):
     assert code == 0, err
 
 
+def test_a_server_that_could_answer_nobody_is_not_begun(files, run):
+    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    code, _, err = run("serve", "reviews.model", "--port", "0")
+    assert code == 2
+    assert "HW235" in err
+    assert "--pipeline" in err
+
+
 def test_on_request_the_distance_between_words_takes_their_place(files, run):
     code, _, err = run("train", "reviews.csv", *SETTINGS, "--encoder.tree-fallback", "word")
     assert code == 0, err

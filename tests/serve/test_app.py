@@ -10,31 +10,12 @@ from threading import Event, Semaphore
 import pytest
 from starlette.testclient import TestClient
 
-from headwise import TextClassifier
 from headwise.cli import main
 from headwise.serve.answering import Answering
 from headwise.serve.app import create_app, is_local
 from headwise.verbs.export import export_model
 
-LABELS = ["bad", "<b>good</b>"]
-TEXTS = [f"{word} {n}" for n in range(10) for word in ("poor plot", "great film", "awful", "lovely actor")]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    small = {
-        "encoder": {"layers": 1, "width": 8, "heads": 2, "head_size": 4},
-        "words": {"vector_size": 8},
-        "base": {"name": "none"},
-    }
-    folder = tmp_path_factory.mktemp("served") / "my <model>"
-    TextClassifier(epochs=1, recipe=small).fit(TEXTS, LABELS * 20).save(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def answering(folder):
-    return Answering(folder)
+from .conftest import LABELS, TEXTS
 
 
 @pytest.fixture(scope="module")
@@ -387,3 +368,18 @@ def test_a_request_needs_no_disk(client, monkeypatch):
     monkeypatch.undo()
     monkeypatch.delattr(os, "memfd_create", raising=False)
     assert client.post("/predict", json={"texts": ["great"]}).status_code == 200
+
+
+def test_who_can_give_no_flags_is_not_told_to(folder, answering):
+    told = {}
+    for name, record in {"HW131": {"a": "great", "b": "film"}, "HW105": {"text": "\ud800"}}.items():
+        body = json.dumps({"records": [record]})
+        kind = {"content-type": "application/json"}
+        answer = TestClient(create_app(answering)).post("/predict", content=body, headers=kind)
+        assert (answer.status_code, answer.json()["code"]) == (422, name)
+        told[name] = answer.json()["error"]
+    assert told["HW131"].endswith("expected the field 'text' in each record")
+    assert told["HW105"] == "the request:1: half of a surrogate pair, \\ud800"
+    client = TestClient(create_app(Answering(folder, reading={"text_column": "body"})))
+    answer = client.post("/predict", json={"records": [{"text": "a"}]})
+    assert answer.json()["error"].endswith("'body'; expected the field 'body' in each record")

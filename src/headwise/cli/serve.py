@@ -5,11 +5,17 @@
 
 from pathlib import Path
 
-from headwise.cli.arguments import Whole
+from headwise.cli.arguments import FileOrNone, Whole
 from headwise.cli.flags import given
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
+
+_UNUSED = {
+    *("format", "header", "delimiter", "encoding", "sst_unit", "sst_labels", "head_column"),
+    *ANSWERS,
+}
+"""Records are JSON, and labels that they may have are not used."""
 
 
 def serve(
@@ -20,12 +26,16 @@ def serve(
     port: Whole = 8000,
     most_items: Whole = 1_000,
     most_bytes: Whole = 10_000_000,
+    most_waiting: Whole = 64,
+    most_seconds: float = 60,
+    grace_seconds: float = 5,
+    root_path: str = "",
+    log: FileOrNone = None,
     unsure: str | None = None,
     pipeline: str | None = None,
     batch_tokens: Whole = 16_384,
     device: str = "auto",
-    # Records may have labels, but they are not used.
-    read: section_flags("data", ANSWERS) = None,
+    read: section_flags("data", _UNUSED) = None,
 ) -> int:
     """Answer over HTTP what a model says of texts.
 
@@ -36,11 +46,18 @@ def serve(
 
     Args:
         model: Folder of the model, or what headwise export made of it (which explains nothing).
-        host: The address to listen on; 0.0.0.0 for all of this machine. By default only the machine itself
-            can ask.
+        host: The address to listen on; 0.0.0.0 for all of this machine, :: for those of IPv6 too. By
+            default only the machine itself can ask.
         port: Of the address; 0 for one that is free.
         most_items: Texts (pairs, records) of a request.
         most_bytes: Of a request.
+        most_waiting: Requests that may wait for the model; further ones get status 503.
+        most_seconds: Until the whole of a request has come.
+        grace_seconds: What clients have when the server is to end: for the rest of a request, and to fetch
+            an answer.
+        root_path: The path under which a server before this one is asked for it, such as /models/intents.
+        log: File to which a line is added for each request: when, path, status, milliseconds, how many
+            texts, and nothing of the texts. - is standard error.
         unsure: As headwise predict takes it: add a field that is true where the prediction is less probable
             than this, or than it takes for the others to be right so often (precision=0.95).
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
@@ -59,6 +76,11 @@ def serve(
         port,
         most_items=most_items,
         most_bytes=most_bytes,
+        most_waiting=most_waiting,
+        most_seconds=most_seconds,
+        grace_seconds=grace_seconds,
+        root_path=root_path,
+        log=log,
         unsure=unsure,
         pipeline=pipeline,
         batch_tokens=batch_tokens,

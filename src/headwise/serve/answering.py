@@ -9,22 +9,27 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from headwise.data.errors import DataError
 from headwise.data.rows import Row
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.verbs.listener import NOBODY
 from headwise.verbs.sources import open_source
 
 _OPEN = Path("/proc/self/fd")
 REQUEST = "the request"
 """What stands in messages where a file's name would."""
+_OF_FILES = frozenset(("format", "header", "delimiter", "encoding"))  # how they are written
+_UNFOUND = ("HW111", "HW131", "HW285")  # columns
+_FLAG = re.compile(r"(?<!\w)--[a-z]")
+_ASIDE = re.compile(r" \(--[a-z][^()]*\)")
 
 
 class RequestError(HeadwiseError):
@@ -53,6 +58,7 @@ class Answering:
         kind: What it reads.
 
     Raises:
+        ConfigError: How files are written is said, which requests are not.
         HeadwiseError: The model cannot be used, or gives no predictions.
     """
 
@@ -67,10 +73,14 @@ class Answering:
         reading: Mapping[str, Any] | None = None,
     ):
         self.folder, self.reading = Path(folder), dict(reading or {})
+        for name in _OF_FILES & self.reading.keys():
+            raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
         self.source = open_source(folder, device, pipeline)
         self.model, self.kind = self.source.model, self.source.kind
         self._predictor = self.source.predictor(batch_tokens, self.reading, unsure)
         self._one = Lock()
+        fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
+        self._names = [self.reading.get(f"{name}_column") or name for name in fields]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -98,8 +108,30 @@ class Answering:
             raise RequestError(
                 f"{REQUEST}: {given}, but this model reads {self.kind.nouns.many}; give {wanted}"
             )
-        text, *two = (self.reading.get(f"{name}_column") or name for name in ("text", "first", "second"))
-        return [{text: own} for own in texts] or [dict(zip(two, own, strict=True)) for own in pairs]
+        if texts:
+            return [{self._names[0]: own} for own in texts]
+        return [dict(zip(self._names, own, strict=True)) for own in pairs]
+
+    def said(self, error: HeadwiseError) -> str:
+        """What an error says to those who ask: they can give no flags, only another request."""
+        said = str(error).removeprefix(f"[{error.code}] ")
+        if isinstance(error, DataError) and error.code in _UNFOUND and self.kind.sides:
+            fields = f"the field{'s' * (len(self._names) > 1)} {' and '.join(map(repr, self._names))}"
+            tokens = self.reading.get("token_column") or "tokens"
+            words = f" (or {tokens!r}, a list of words)" * hasattr(self.kind.options, "token_column")
+            return f"{REQUEST}: {error.found}; expected {fields}{words} in each record"
+        first, *more = said.split("; ")
+        return "; ".join([_ASIDE.sub("", first), *(own for own in more if not _FLAG.search(own))])
+
+    def warm_up(self) -> None:
+        """Answer a question before anybody asks one, so that what is loaded with the first (half a second)
+        is there, and what would be told to everybody is told at once.
+
+        Raises:
+            HeadwiseError: No text can be answered: there is no parser for a model of trees, say.
+        """
+        with suppress(DataError):  # records of this server are not read from texts alone
+            self.predict([dict.fromkeys(self._names, "a")] if self._names else [])
 
     def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
         """The objects that `headwise predict --format-out jsonl` writes of records, as JSON.

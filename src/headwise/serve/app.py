@@ -1,6 +1,6 @@
 """The application: what is asked under which path, and how errors are told."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,13 +11,15 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from headwise import __version__
 from headwise.errors import HeadwiseError
 from headwise.memory import ran_out
 from headwise.serve.answering import REQUEST, Answering, RequestError
 from headwise.serve.form import form_page
-from headwise.serve.limits import ArrivalLimit, Arrivals, HostLimit, WaitingLimit, refusal
+from headwise.serve.limits import ArrivalLimit, Arrivals, HostLimit, Message, Receive, WaitingLimit, refusal
+from headwise.serve.watching import MEDIA_TYPE, Tally, Watch
 
 _TOO_LARGE = "HW904"
 _TOO_SLOW = "HW906"
@@ -43,6 +45,20 @@ class Asked(BaseModel):
     )
 
 
+class _App(FastAPI):
+    """An application that knows its path on the server before it, and whose requests are watched, also
+    where it fails: what is added as middleware does not see how that is answered."""
+
+    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+        # Without what uvicorn does besides: it adds the path to what may have it already.
+        scope["root_path"] = self.state.root_path or scope.get("root_path", "")
+        await super().__call__(scope, receive, send)
+
+    def build_middleware_stack(self) -> Any:
+        paths = {own.path for own in self.routes if isinstance(own, Route)}
+        return Watch(super().build_middleware_stack(), self.state.tally, paths, self.state.log)
+
+
 def create_app(
     answering: Answering,
     *,
@@ -51,6 +67,8 @@ def create_app(
     most_waiting: int = 64,
     most_seconds: float = 60,
     host: str = "",
+    root_path: str = "",
+    log: Callable[[str], object] | None = None,
 ) -> FastAPI:
     """The ASGI application of a model, for `headwise serve` or a server of your own.
 
@@ -62,34 +80,41 @@ def create_app(
         most_seconds: Until the whole of a request is there.
         host: The address that is listened on. At one that only this machine reaches, requests must name the
             machine by a usual name, so that no stranger's page leads a browser here by a name of its own.
+        root_path: The path, such as `/models/intents`, under which a server before this one is asked for
+            it: `/openapi.json` names it, and paths are answered with and without it.
+        log: Is given a line for each request that was answered.
     """
-    app = FastAPI(
+    app = _App(
         title=f"headwise: {answering.folder.name}",
         version=__version__,
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
     )
+    facts = answering.facts
+    app.state.tally = Tally({"version": __version__, "model": facts["model"], "task": facts["task"]})
+    app.state.log, app.state.root_path = log, root_path
     app.state.arrivals = arrivals = Arrivals(most_seconds)
     app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
     app.add_middleware(WaitingLimit, most_waiting=most_waiting)
     if is_local(host):
         app.add_middleware(HostLimit, known=(*_LOCAL, host))
 
-    def records_of(asked: Asked) -> Sequence[dict[str, Any]]:
+    def records_of(asked: Asked, request: Request) -> Sequence[dict[str, Any]]:
         given = {name: own for name in Asked.model_fields if (own := getattr(asked, name)) is not None}
         if len(given) != 1:
             found = " and ".join(given) or "nothing"
             raise RequestError(f"{REQUEST}: {found}; expected one of {', '.join(Asked.model_fields)}")
         [(name, items)] = given.items()
+        request.state.items = len(items)
         if len(items) > most_items:
             said = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
             raise RequestError(said, code=_TOO_LARGE)
         return items if name == "records" else answering.records(**{name: items})
 
     @app.exception_handler(HeadwiseError)
-    def refused(_: Request, error: HeadwiseError) -> Response:
-        said = str(error).removeprefix(f"[{error.code}] ")
-        return refusal({_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422), error.code, said)
+    def refused(request: Request, error: HeadwiseError) -> Response:
+        status = {_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
+        return refusal(request.scope, status, error.code, answering.said(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
@@ -97,28 +122,29 @@ def create_app(
         if not (kind == "application/json" or kind.endswith("+json")):
             found = f"content-type: {kind}" if kind else "no content-type"
             said = f"{REQUEST}: {found}; expected the header content-type: application/json"
-            return refusal(422, RequestError.code, said)
+            return refusal(request.scope, 422, RequestError.code, said)
         first = error.errors()[0]
         place = ".".join(str(own) for own in first["loc"][1:])
         why = first.get("ctx", {}).get("error", "")  # of what is no JSON
         said = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
-        return refusal(422, RequestError.code, f"{REQUEST}: {said}")
+        return refusal(request.scope, 422, RequestError.code, f"{REQUEST}: {said}")
 
     @app.exception_handler(HTTPException)
-    def refused_before(_: Request, error: HTTPException) -> Response:
+    def refused_before(request: Request, error: HTTPException) -> Response:
         code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
         said = _NO_TEXT if error.detail == _UNREADABLE else error.detail
-        return refusal(error.status_code, code, said, error.headers)
+        return refusal(request.scope, error.status_code, code, said, error.headers)
 
     @app.exception_handler(Exception)
-    def failed(_: Request, error: Exception) -> Response:
+    def failed(request: Request, error: Exception) -> Response:
         # The server goes on to tell where it happened, on its standard error.
         if ran_out(error):
-            return refusal(507, _NO_MEMORY, f"{REQUEST}: the memory is not enough; ask in smaller parts")
+            said = f"{REQUEST}: the memory is not enough; ask in smaller parts"
+            return refusal(request.scope, 507, _NO_MEMORY, said)
         said = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
-        return refusal(500, _DEFECT, said)
+        return refusal(request.scope, 500, _DEFECT, said)
 
-    # These two need no thread: all may be taken by requests that wait for the model, and who asks whether
+    # These need no thread: all may be taken by requests that wait for the model, and who asks whether
     # it is there would take it for dead.
     @app.head("/health", include_in_schema=False)
     @app.get("/health")
@@ -131,16 +157,20 @@ def create_app(
         """What the model is: its name, its task, what it reads, its labels."""
         return {**answering.facts, "headwise": __version__}
 
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics() -> Response:
+        return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
+
     @app.post("/predict")
-    def predict(asked: Asked) -> Response:
+    def predict(asked: Asked, request: Request) -> Response:
         """What the model says: an object for each text, as headwise predict writes it to jsonl."""
-        lines = answering.predict(records_of(asked))
+        lines = answering.predict(records_of(asked, request))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
     @app.post("/explain")
-    def explain(asked: Asked) -> dict[str, Any]:
+    def explain(asked: Asked, request: Request) -> dict[str, Any]:
         """Which words made it say so: objects as headwise explain writes them, with the item's number."""
-        found = answering.explain(records_of(asked))
+        found = answering.explain(records_of(asked, request))
         return {"explanations": [{"item": own.item, **own.to_json()} for own in found]}
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
@@ -151,6 +181,7 @@ def create_app(
     async def filled_form(request: Request) -> str:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         texts = [own.replace("\r\n", "\n") for own in fields.get("text", [])]
+        request.state.items = 1
         return await run_in_threadpool(form_page, answering, texts)
 
     return app

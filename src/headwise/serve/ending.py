@@ -6,27 +6,25 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
-PATIENCE = 5.0
-"""Seconds that clients have, when the server is to end, for the rest of a request or to fetch an answer."""
 
-
-def run(app: FastAPI, own: socket.socket) -> None:
+def run(app: FastAPI, own: socket.socket, grace_seconds: float) -> None:
     """Answer what comes to a socket until a signal says to stop, and then what is there.
 
     Args:
         app: See `headwise.serve.app.create_app`.
         own: The socket, which listens.
+        grace_seconds: What clients have then for the rest of a request, and to fetch an answer.
     """
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
-    _Server(config, app).run(sockets=[own])
+    _Server(config, app, grace_seconds).run(sockets=[own])
 
 
 class _Server(uvicorn.Server):
     """uvicorn waits for its clients for ever: one that stalls would keep the process until it is killed."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI):
+    def __init__(self, config: uvicorn.Config, app: FastAPI, grace_seconds: float):
         super().__init__(config)
-        self._app = app
+        self._app, self._grace = app, grace_seconds
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         leaving = asyncio.create_task(self._leave())
@@ -34,9 +32,9 @@ class _Server(uvicorn.Server):
         leaving.cancel()
 
     async def _leave(self) -> None:
-        self._app.state.arrivals.hasten(PATIENCE)
+        self._app.state.arrivals.hasten(self._grace)
         while self.server_state.tasks:  # requests that are being answered
             await asyncio.sleep(0.1)
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(self._grace)
         for connection in list(self.server_state.connections):
             connection.transport.abort()  # type: ignore[union-attr]

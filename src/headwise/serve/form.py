@@ -59,7 +59,7 @@ def _answer(answering: Answering, texts: Sequence[str]) -> str:
         records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
         found = [_said(json.loads(line)) for line in answering.predict(records)]
     except HeadwiseError as error:
-        return f'<p class="hw-note">{escaped(str(error))}</p>'
+        return f'<p class="hw-note">{escaped(answering.said(error))}</p>'
     try:
         why = [own.to_html() for own in answering.explain(records)]
     except HeadwiseError:  # not of such models

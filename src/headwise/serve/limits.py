@@ -19,8 +19,11 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 
-def refusal(status: int, code: str, said: str, headers: Mapping[str, str] | None = None) -> Response:
-    """How every error is told."""
+def refusal(
+    scope: Message, status: int, code: str, said: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """How every error is told; who watches the request of this `scope` is told its code."""
+    scope.setdefault("state", {})["code"] = code
     return JSONResponse({"code": code, "error": said}, status, headers)
 
 
@@ -41,7 +44,7 @@ class HostLimit:
             "answered. A server before this one has to ask for it by that name (or start headwise serve "
             "with --host and an address of this machine)"
         )
-        await refusal(400, RequestError.code, said)(scope, receive, send)
+        await refusal(scope, 400, RequestError.code, said)(scope, receive, send)
 
 
 class Arrivals:
@@ -118,7 +121,7 @@ class WaitingLimit:
             return
         if self._waiting >= self.most_waiting:
             said = f"{self.most_waiting:,} requests are waiting for their answers; ask again later"
-            await refusal(503, _TOO_MANY, said)(scope, receive, send)
+            await refusal(scope, 503, _TOO_MANY, said)(scope, receive, send)
             return
         self._waiting += 1
         try:

@@ -1,6 +1,9 @@
 """The server: a port, and a model behind it until somebody stops it."""
 
 import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +11,14 @@ from headwise.errors import ConfigError, HeadwiseError
 from headwise.serve.answering import Answering
 from headwise.verbs.listener import NOBODY, Listener
 
+_LONGEST = 86_400  # seconds
+
 
 class ServeError(HeadwiseError):
     """A model cannot be served.
 
-    Codes: HW901 the extra `serve` is not installed, HW902 the address cannot be used.
+    Codes: HW901 the extra `serve` is not installed, HW902 the address cannot be used, HW909 the log cannot
+    be written.
     """
 
     code = "HW900"
@@ -25,6 +31,11 @@ def serve(
     *,
     most_items: int = 1_000,
     most_bytes: int = 10_000_000,
+    most_waiting: int = 64,
+    most_seconds: float = 60,
+    grace_seconds: float = 5,
+    root_path: str = "",
+    log: Path | str | None = None,
     listener: Listener = NOBODY,
     **answering: Any,
 ) -> None:
@@ -36,20 +47,31 @@ def serve(
         port: Of it; 0 for one that is free.
         most_items: See `headwise.serve.app.create_app`.
         most_bytes: Likewise.
+        most_waiting: Likewise.
+        most_seconds: Likewise.
+        grace_seconds: See `headwise.serve.ending.run`.
+        root_path: See `headwise.serve.app.create_app`.
+        log: A file to which a line is added for each request; "-" is standard error.
         listener: Is told the address.
         answering: See `headwise.serve.answering.Answering`.
 
     Raises:
-        ServeError: HW901, HW902.
+        ServeError: HW901, HW902, HW909.
         ConfigError: A number cannot be used.
         HeadwiseError: The model cannot be used, or gives no predictions.
     """
     if not 0 <= port < 65_536:
         raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
-    limits = {"most_items": most_items, "most_bytes": most_bytes}
+    limits = {"most_items": most_items, "most_bytes": most_bytes, "most_waiting": most_waiting}
     for name, value in {**limits, "batch_tokens": answering.get("batch_tokens", 1)}.items():
         if value < 1:
             raise ConfigError(f"--{name.replace('_', '-')} {value}; expected 1 or more")
+    for flag, seconds in {"--most-seconds": most_seconds, "--grace-seconds": grace_seconds}.items():
+        if not 0 < seconds <= _LONGEST:
+            raise ConfigError(f"{flag} {seconds:g}; expected more than 0, and at most {_LONGEST}, a day")
+    root_path = root_path.rstrip("/")
+    if root_path and not root_path.startswith("/"):
+        raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
     try:
         from headwise.serve.app import create_app, is_local
         from headwise.serve.ending import run
@@ -59,28 +81,60 @@ def serve(
             code="HW901",
         ) from None
     model = Answering(folder, **answering)
-    app = create_app(model, host=host, **limits)
-    with _listening(host, port) as own:
+    model.warm_up()
+    with _writing(log) as line, _listening(host, port) as own:
+        more = {"most_seconds": most_seconds, "root_path": root_path, "log": line}
+        app = create_app(model, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
         listener.note(
             f"{folder} answers at http://{shown}:{own.getsockname()[1]} (a page to try it; POST /predict, "
-            "/explain; GET /model, /health, /openapi.json); Ctrl-C stops it"
+            "/explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
         )
         if not is_local(host):
             listener.warn(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        run(app, own)
+        run(app, own, grace_seconds)
 
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
+        if ":" in host:
+            # At :: the machine is reached by all of its addresses, those of IPv4 too, as at 0.0.0.0.
+            both = socket.has_dualstack_ipv6()
+            own = socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=both)
+        else:
+            own = socket.create_server((host, port))
     except OSError as error:
         said = error.strerror or error
         raise ServeError(
             f"port {port} of {host} cannot be listened on: {said}; give another --port or --host",
             code="HW902",
         ) from None
+    # Connections have it from here, as asyncio does not set it for sockets made so: an answer is written in
+    # two pieces, and the second would wait 40 ms until the client has confirmed the first.
+    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return own
+
+
+@contextmanager
+def _writing(log: Path | str | None) -> Iterator[Callable[[str], object] | None]:
+    """What writes a line to a file; a full disk keeps nobody from an answer."""
+    if log is None:
+        yield None
+    elif str(log) == "-":
+        yield lambda line: print(line, file=sys.stderr, flush=True)
+    else:
+        try:
+            file = open(log, "ab", buffering=0)  # noqa: SIM115 - closed below
+        except OSError as error:
+            said = f"--log {log}: cannot be written: {error.strerror or error}; give another file, or -"
+            raise ServeError(said, code="HW909") from None
+        with file:
+
+            def write(line: str) -> None:
+                with suppress(OSError):
+                    file.write(f"{line}\n".encode())
+
+            yield write
