@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,18 @@ def test_what_needs_torch_says_so(without_torch, model, table, tmp_path):
     for arguments in (("predict", model, "in.csv"), ("evaluate", model, "in.csv"), ("train", "in.csv")):
         code, _, err = without_torch(*arguments)
         assert (code, err.count("[HW957] this needs torch, which is not installed here")) == (2, 1), err
+
+
+@pytest.mark.parametrize("call", ["load_model({!r})", "predict_file({!r}, 'in.csv')", "TextClassifier()"])
+def test_what_needs_torch_says_so_from_python(model, tmp_path, call):
+    """As an error of headwise, and still as the one that Python has for it."""
+    code = f"{BLOCKED}\nimport headwise\ntry:\n    headwise.{call.format(str(model))}\n"
+    code += "except headwise.HeadwiseError as e:\n    print(e.code, isinstance(e, ModuleNotFoundError), e)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    said = re.match(r"HW957 True \[HW957\] this needs (torch|sklearn), which is not installed", done.stdout)
+    assert said, done.stdout
 
 
 def test_what_is_no_folder_is_told_without_torch(without_torch, table, tmp_path):

@@ -188,3 +188,21 @@ def test_libraries_that_do_not_fit_into_the_memory(run, monkeypatch):
     code, _, err = run("predict", "model", "texts.csv")
     assert code == 2
     assert "[HW410] the memory is not enough to load the libraries: libtorch_cpu.so" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["export", "m", "x"], "give this process more"),
+        (["predict", "m", "x"], "a smaller --batch-tokens\n"),
+    ],
+)
+def test_what_takes_less_memory_is_a_flag_of_the_command(run, monkeypatch, arguments, advice):
+    def too_large(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("headwise.cli.build_app", too_large)
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert f"[HW410] the memory is not enough for headwise {arguments[0]}: " in err
+    assert advice in err

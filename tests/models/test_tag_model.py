@@ -139,6 +139,17 @@ def test_texts_are_cut_into_words_that_know_their_characters(make):
     assert len(found.tags) == len(found.words) == 7
 
 
+def test_sentences_are_lists_of_words(make):
+    model = make()
+    for words in (["Anna", "met", "Bob"], ("Anna", "met", "Bob")):
+        assert model.tag([words]) == model.tag([Tagged(tuple(words), ())])
+    for other in ("Anna met Bob", ["Anna", 5], None, {"Anna": 1}):
+        with pytest.raises(ConfigError, match=r"expected a sentence as a list of words, got .* predict"):
+            model.tag([other])
+    with pytest.raises(ConfigError, match="expected a list of sentences"):
+        model.tag("Anna met Bob")
+
+
 def test_texts_without_words(make):
     model = make()
     found = list(model.predict(["", "Anna", "  "]))

@@ -19,6 +19,7 @@ from headwise import __version__
 from headwise.cli.console import fail, forget_output, make_streams_safe, telling
 from headwise.cli.interrupts import signal_of, surely_interrupted
 from headwise.errors import HeadwiseError
+from headwise.exported.errors import installed
 from headwise.memory import ran_out
 
 COMMANDS = {
@@ -64,8 +65,12 @@ _USUAL = {
     "--text": "--text-column",
 }
 """What options are called elsewhere."""
-NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
-"""Libraries that a machine goes without which predicts with exported models alone."""
+_NEEDS_LESS = {
+    "train": "take a smaller --batch-tokens, or shorter --windows.words",
+    "predict": "take a smaller --batch-tokens",
+    "serve": "take a smaller --batch-tokens",
+}
+"""What makes commands need less memory."""
 USAGE = 2  # exit codes
 BROKEN_PIPE = 141
 
@@ -116,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     make_streams_safe()
     try:
-        with surely_interrupted(), telling():
+        with surely_interrupted(), telling(), installed():
             app = build_app(words[0] if words else "", words[1:])
             result = app(["--help" if word == ALL else word for word in words])
         sys.stdout.flush()  # here, where a closed pipe is still to be caught
@@ -129,18 +134,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         fail(str(error))
         return USAGE
-    except ModuleNotFoundError as error:
-        if error.name not in NOT_FOR_PREDICTING:
-            raise
-        fail(
-            f"[HW957] this needs {error.name}, which is not installed here: pip install headwise brings it "
-            "(without it headwise predict works, with what headwise export has made of a model)"
-        )
-        return USAGE
     except (MemoryError, RuntimeError, ImportError) as error:
         if not ran_out(error):
             raise
-        fail(_no_memory(error))
+        fail(_no_memory(error, words[0] if words else ""))
         return USAGE
     except KeyboardInterrupt as error:
         return 128 + signal_of(error)
@@ -157,11 +154,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
 
 
-def _no_memory(error: Exception) -> str:
+def _no_memory(error: Exception, command: str) -> str:
     """What is to be done where the memory is not enough."""
     if isinstance(error, ImportError):
         return f"[HW410] the memory is not enough to load the libraries: {error}; give this process more"
-    return "[HW410] the memory is not enough: take a smaller --batch-tokens, or shorter --windows.words"
+    advice = _NEEDS_LESS.get(command, "give this process more")
+    return f"[HW410] the memory is not enough for headwise {command}: {advice}"
 
 
 def _meant(asked: str, known: Iterable[Argument]) -> str:

@@ -15,8 +15,8 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """The items in their order, in lists of `size` of them; the last may be shorter.
 
     Raises:
-        ConfigError: They are one text, which would be taken for a list of letters; or the size is less
-            than 1.
+        ConfigError: They are no list, or one text, which would be taken for a list of letters; or the size
+            is less than 1.
     """
     several(items)
     if size < 1:
@@ -38,31 +38,33 @@ def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
         yield texts[start:]
 
 
-def several(items: Iterable[T]) -> Iterable[T]:
-    """The items, if they are not one text, nor a set, whose order nobody knows, nor a dictionary or a table
-    (of pandas, say), whose keys or columns would be taken for them.
+def several(items: Iterable[T], called: str = "texts") -> Iterable[T]:
+    """The items, if they are not one text or none at all (None), nor a set, whose order nobody knows, nor a
+    dictionary or a table (of pandas, say), whose keys or columns would be taken for them.
 
     Raises:
-        ConfigError: They are.
+        ConfigError: They are; the message calls the items what they are `called`.
     """
     if isinstance(items, str):
         raise ConfigError(
-            f"expected a list of texts, got the one text {items!r:.80}; give a list, also of one: [text]"
+            f"expected a list of {called}, got the one text {items!r:.80}; give a list, also of one: [text]"
         )
     if isinstance(items, Mapping):
         names = [*map(repr, items)]
         raise ConfigError(
-            f"expected a list of texts, got a {type(items).__name__} of {', '.join(names)}; give a list"
+            f"expected a list of {called}, got a {type(items).__name__} of {', '.join(names)}; give a list"
             + (f", such as [{names[0]}] of it" if names else "")
         )
     if isinstance(items, set | frozenset):
-        raise ConfigError(f"expected a list of texts, got a {type(items).__name__}, which has no order")
+        raise ConfigError(f"expected a list of {called}, got a {type(items).__name__}, which has no order")
+    if not hasattr(items, "__iter__") and not hasattr(items, "__getitem__"):
+        raise ConfigError(f"expected a list of {called}, got {items!r:.80}")
     columns = getattr(items, "columns", None)
     if columns is not None and hasattr(items, "dtypes"):
         names = [*map(repr, columns)]
         raise ConfigError(
-            f"expected a list of texts, got a {type(items).__name__} with the columns {', '.join(names)}; "
-            "give one of them, or of pairs a list of tuples"
+            f"expected a list of {called}, got a {type(items).__name__} with the columns {', '.join(names)}"
+            "; give one of them, or of pairs a list of tuples"
         )
     return items
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headwise.errors import ConfigError
+
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
@@ -37,6 +39,24 @@ class Tagged:
     def labels(self) -> tuple[str, ...]:
         """The tags."""
         return self.tags
+
+
+def as_sentence(words: Tagged | Sequence[str]) -> Tagged:
+    """A sentence, or its words, as a sentence.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    if isinstance(words, Tagged):
+        return words
+    listed = (
+        hasattr(words, "__len__") and hasattr(words, "__getitem__") and not isinstance(words, str | Mapping)
+    )
+    if not listed or not all(isinstance(word, str) for word in words):
+        raise ConfigError(
+            f"expected a sentence as a list of words, got {words!r:.80}; running texts are for predict"
+        )
+    return Tagged(tuple(words), ())
 
 
 def align(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:

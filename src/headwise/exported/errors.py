@@ -1,6 +1,8 @@
 """ExportError: what keeps a model from being exported, or an exported one from being used."""
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from headwise.errors import HeadwiseError
@@ -11,11 +13,39 @@ class ExportError(HeadwiseError):
 
     Codes: HW951 a library is not installed, HW952 the model has what cannot be exported, HW953 the exported
     model does not say what the model says, HW954 the folder has files of something else, HW955 a text is
-    longer than an exported model reads, HW956 the network's file cannot be run, HW957 a command that needs
-    torch, where it is not installed, HW958 an exported model is asked for more than predictions.
+    longer than an exported model reads, HW956 the network's file cannot be run, HW957 what is asked for
+    needs torch, and it is not installed, HW958 an exported model is asked for more than predictions.
     """
 
     code = "HW950"
+
+
+class NotInstalledError(ExportError, ModuleNotFoundError):
+    """HW957: what is asked for needs a library without which exported models predict."""
+
+
+_NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Says of the libraries that a machine goes without which predicts with exported models alone that they
+    are missing.
+
+    Raises:
+        NotInstalledError: HW957, one is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if isinstance(error, NotInstalledError) or name not in _NOT_FOR_PREDICTING:
+            raise
+        said = (
+            f"this needs {name}, which is not installed here: pip install headwise brings it (without it "
+            "headwise predict works, and load_exported, with what headwise export has made of a model)"
+        )
+        raise NotInstalledError(said, code="HW957") from None
 
 
 def library(name: str, what: str) -> Any:

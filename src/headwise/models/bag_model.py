@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from headwise.data.bags import Bag
 from headwise.data.batches import cut_batches
+from headwise.data.chunks import several
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
@@ -120,7 +121,7 @@ class BagModel(AnyModel):
         """
         return [
             item.instances if isinstance(item, Bag) else self._checked(number, item)
-            for number, item in enumerate(items)
+            for number, item in enumerate(several(items, "bags"))
         ]
 
     def _checked(self, number: int, bag: Any) -> Instances:

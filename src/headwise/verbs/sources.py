@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from headwise.data.kind import Kind
 from headwise.data.rows import Rows
+from headwise.exported.errors import installed
 from headwise.predictions.predictor import Predictor
 from headwise.store.folder import Folder, is_ours
 from headwise.store.layout import EXPORTED
@@ -83,6 +84,7 @@ def open_source(folder: Path | str, device: str, pipeline: str | None) -> Source
 
         return ExportedSource(folder, device)
     Folder(folder)  # what is no model folder is told where there is no torch, too
-    from headwise.verbs.model_source import ModelSource  # with it comes torch
+    with installed():
+        from headwise.verbs.model_source import ModelSource  # with it comes torch
 
-    return ModelSource(folder, device, pipeline)
+        return ModelSource(folder, device, pipeline)

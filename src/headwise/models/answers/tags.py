@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.data.chunks import in_chunks
+from headwise.data.chunks import in_chunks, several
 from headwise.data.example import Example, as_example
-from headwise.data.sentence import Tagged
+from headwise.data.sentence import Tagged, as_sentence
 from headwise.errors import ConfigError
 from headwise.features.alphabet import Alphabet, AlphabetError
 from headwise.features.encoded_text import EncodedText
@@ -151,8 +151,15 @@ class TagAnswers:
             return tags
         return write_tags(read_spans(tags), len(tags), self.written)
 
-    def tag(self, sentences: Sequence[Tagged], *, batch_tokens: int = 16_384) -> list[TaggedText]:
-        """Tags of sentences whose words are given."""
+    def tag(
+        self, sentences: Iterable[Tagged | Sequence[str]], *, batch_tokens: int = 16_384
+    ) -> list[TaggedText]:
+        """Tags of sentences whose words are given, as lists of words.
+
+        Raises:
+            ConfigError: One is no list of words; running texts are for `predict`.
+        """
+        sentences = [as_sentence(own) for own in several(sentences, "sentences")]
         encoded = self.encode_sentences(sentences)
         numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
         return [
