@@ -1,6 +1,7 @@
 import pytest
 
 from headwise.data.sniff import guess_format
+from headwise.data.tag_sniff import guess_tagged_format
 
 
 def guess(text, name="a.txt", labelled=True):
@@ -66,3 +67,11 @@ def test_text_is_told_to_be_read_by_lines():
     """A mail in a file of its own would be as many texts as it has lines, which nobody asked for."""
     head = [(1, "Dear all,"), (2, "hello")]
     assert guess_format("a.txt", head, labelled=False)[1].endswith("one text a line")
+
+
+@pytest.mark.parametrize("line", ["T1\tORG 0 4\tUber", "T12\tORG 0 4;9 12\tAn Inc"])
+def test_annotations_of_brat_are_named(fails, line):
+    """They look like a table of two or three columns, but the text is in another file."""
+    for asked in (lambda: guess(line + "\n"), lambda: guess_tagged_format("a.ann", [(1, line)])):
+        assert fails(asked)[0] == "HW104"
+    assert guess("T1\tthe first text\nT2\tanother\n") == "label-text"

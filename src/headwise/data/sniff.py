@@ -1,11 +1,14 @@
 """Guess a file's format from its name and its first lines."""
 
+import re
 from collections.abc import Sequence
 
 from headwise.data.compression import plain_name
 from headwise.data.errors import DataError
 from headwise.data.files import Line
 from headwise.data.formats import FORMATS
+
+_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
 
 
 def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[str, str]:
@@ -17,8 +20,9 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
         labelled: Whether labels are needed; if not, lines without structure are plain text.
 
     Raises:
-        DataError: HW130, if nothing fits.
+        DataError: HW130, if nothing fits; HW104, of brat's annotations.
     """
+    refuse_brat(path, head)
     plain = plain_name(path)
     for name, form in FORMATS.items():
         for suffix in form.suffixes:
@@ -37,6 +41,24 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             path=path,
         )
     return "text", "as no columns were recognised in the first lines: one text a line"
+
+
+def refuse_brat(path: str, head: Sequence[Line]) -> None:
+    """Stop at annotations of brat, which look like a table but have their text elsewhere.
+
+    Raises:
+        DataError: HW104.
+    """
+    first = next((text for _, text in head if text.strip()), "")
+    if _BRAT.match(first):
+        raise DataError(
+            "HW104",
+            "annotations of brat (.ann), whose text is in a file of its own (.txt)",
+            expected="texts with their spans",
+            advice='write an object a text, {"text": ..., "spans": [[0, 5, "PER"]]}: the first character, '
+            "the one after the last, and the type",
+            path=path,
+        )
 
 
 def looks_like_table(path: str, head: Sequence[Line]) -> str:

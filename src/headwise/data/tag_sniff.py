@@ -15,6 +15,7 @@ from headwise.data.formats import (
     trees,
     word_table,
 )
+from headwise.data.sniff import refuse_brat
 from headwise.data.tag_options import TaggedFormat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
@@ -65,8 +66,9 @@ def guess_tagged_format(
     for it.
 
     Raises:
-        DataError: HW259, if nothing fits.
+        DataError: HW259, if nothing fits; HW104, of brat's annotations.
     """
+    refuse_brat(path, head)
     name = plain_name(path)
     for suffix, known in SUFFIXES.items():
         if name.endswith(suffix):

@@ -1,6 +1,6 @@
 import pytest
 
-from headwise.data.formats.conll import choose_token_columns, read_sentences, split_row
+from headwise.data.formats.conll import choose_token_columns, read_sentences, recognise, split_row
 from headwise.data.source import Source
 from headwise.data.tag_options import TagOptions
 from headwise.errors import ConfigError
@@ -74,6 +74,13 @@ def test_comments_and_number_signs():
     assert (found[0].text, found[0].spans) == ("#a b", ((0, 1), (1, 2), (3, 4)))
     assert found[0].line == 3
     assert found[1].text is None
+
+
+@pytest.mark.parametrize("comment", ["#id: doc0", "# id: 1", "#id:1 x", "#sent_id = 7 8", "#doc_id: a"])
+def test_comments_as_wide_as_a_row(comment):
+    text = "".join(f"{comment}\nTom B-PER\nran O\n\n" for _ in range(3))
+    assert [s.tokens for s in read(text)[0]] == [("Tom", "ran")] * 3
+    assert recognise(list(enumerate(text.split("\n"), start=1)))
 
 
 def test_a_text_of_other_words_is_not_taken():

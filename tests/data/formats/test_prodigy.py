@@ -52,3 +52,10 @@ def test_a_column_called_answer_of_others_stays(write):
     ]
     data = KINDS["classify"].read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
     assert [item.label for item in data.items] == ["reject", "ok", "reject", "ok"]
+
+
+@pytest.mark.parametrize("task", ANSWERS)
+def test_where_nothing_was_accepted_that_is_told(write, fails, task):
+    rows = ({"text": text} | ANSWERS[task] for text in TEXTS)
+    text = tasks(*rows).replace('"accept"}', '"reject"}')
+    assert fails(KINDS[task].read, write("a.jsonl", text))[0] == "HW103"

@@ -32,7 +32,7 @@ TAG_NAMES = (
     *("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "entity", "iob", "bio"),
     *("pos", "pos_tag", "upos", "xpos", "chunk", "chunk_tag"),
 )
-_COMMENT = re.compile(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )")
+_COMMENT = re.compile(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )|#\s*(\w+_)?id\s*[:=]")
 _TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 _DOCUMENT_COMMENT = re.compile(r"#\s*newdoc\b")
 FIELD = re.compile(r"[^ \t]+")

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
 from headwise.data.files import Line
-from headwise.data.formats import label_studio
+from headwise.data.formats import label_studio, spacy
 from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many
 from headwise.data.formats.shares import most
 from headwise.data.source import Record, Source, look_ahead
 
-_ARRAY = re.compile(r"\[\s*(\{|$)")
+_ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|$)")
 _BETWEEN = re.compile(r"[\s,]*")
 _NOTHING = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -26,10 +26,14 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
     """One record an object; its values are left as JSON gives them, but for NaN, which is null.
 
     A column that is asked for as `data.text` is the field `text` of an object `data`; of a list a number
-    from 0 names the element. Tasks of Label Studio are read as `headwise.data.formats.label_studio` says.
+    from 0 names the element. Tasks of Label Studio are read as `headwise.data.formats.label_studio` says,
+    training data of spaCy as `headwise.data.formats.spacy` does.
     """
     inner = [name for name in source.asked if "." in name]
-    for record in label_studio.flat(_objects(lines, source), source):
+    records = label_studio.flat(_objects(lines, source), source)
+    if not any(name.startswith("cats.") for name in inner):
+        records = spacy.flat(records, source)
+    for record in records:
         for name in inner:
             if name not in record.fields and (value := _reach(record.fields, name)) is not _NOTHING:
                 record.fields[name] = value
@@ -57,7 +61,7 @@ def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             source.blank += 1
             continue
         try:
-            row = json.loads(text, parse_constant=_constant)
+            row = spacy.fields_of(json.loads(text, parse_constant=_constant))
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
             source.refuse("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))

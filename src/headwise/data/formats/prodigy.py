@@ -15,14 +15,23 @@ _REFUSED = ("reject", "ignore")
 
 
 def accepted(records: Iterator[Record], source: Source) -> Iterator[Record]:
-    """Records without those of Prodigy that an annotator rejected or ignored; how many is told."""
+    """Records without those of Prodigy that an annotator rejected or ignored; how many is told.
+
+    Raises:
+        DataError: HW103, all of them were.
+    """
     refused: Counter[str] = Counter()
+    kept = False
     for record in records:
         answer = record.fields.get("answer")
         if answer in _REFUSED and any(mark in record.fields for mark in _MARKS):
             refused[answer] += 1
         else:
+            kept = True
             yield record
     if refused:
         told = ", ".join(f"{answer!r} {refused[answer]:,}" for answer in _REFUSED if refused[answer])
+        if not kept:
+            found = f"none of Prodigy's tasks was accepted: {told}"
+            raise source.error("HW103", found, expected="tasks whose 'answer' is 'accept'")
         source.notes.append(f"Prodigy's tasks that were not accepted, left out: {told}")

@@ -24,7 +24,7 @@ from headwise.data.names import LABEL_NAMES, TEXT_NAMES, rank, surest
 from headwise.data.sentence import Tagged
 from headwise.data.source import Source
 
-SPAN_NAMES = ("spans", "entities", "label", "labels", "annotations", "ner")
+SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "ner")
 """Usual names of the field, the surest first."""
 
 _FIELDS = (("start", "start_offset"), ("end", "end_offset"), ("label", "type", "labels"))
