@@ -131,3 +131,23 @@ def test_doctor(run, tmp_path):
     assert code == 0, err
     assert "task multi-label guessed" in err
     assert "HW168" in out
+
+
+def test_what_to_label_where_each_label_has_a_column(run, tmp_path):
+    """Texts whose columns are filled in have their labels; the others get no new column."""
+    chance = random.Random(0)
+    texts = [
+        (f"{' '.join(chance.choices('abcdef', k=5))} n{n}", *chance.choices("01", k=3)) for n in range(80)
+    ]
+    with open(tmp_path / "train.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("text", *NAMES), *texts])
+    assert run("train", "train.csv", "-o", "model", *SMALL)[0] == 0
+    rows = [(f"new {text}", *(own if n % 2 else ("", "", ""))) for n, (text, *own) in enumerate(texts)]
+    with open(tmp_path / "new.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("text", *NAMES), *rows])
+    code, _, err = run("suggest", "model", "new.csv", "--count", "100", "-o", "next.csv")
+    assert code == 0, err
+    assert "fill in the columns 'sun', 'rain', 'wind'" in " ".join(err.split())
+    found = read((tmp_path / "next.csv").read_text())
+    assert list(found[0]) == ["text", *NAMES, "guess"]
+    assert {own["text"] for own in found} == {text for text, *_ in rows[::2]}

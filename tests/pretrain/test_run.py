@@ -325,6 +325,18 @@ def test_what_cannot_be_read_twice_is_refused(tmp_path):
             pretrain_files(files, tmp_path / "base")
 
 
+@pytest.mark.parametrize("teachers", ["{other}", "{encoder},{other}"])
+def test_a_teacher_that_cannot_be_asked_is_told_before_the_text_is_read(text, encoder, tmp_path, teachers):
+    """Which may take hours."""
+    (tmp_path / "other").mkdir()
+    names = teachers.format(encoder=encoder, other=tmp_path / "other")
+    config = PretrainConfig(**SMALL, teacher=TeacherConfig(names))
+    steps = []
+    with pytest.raises(HeadwiseError, match="other"):
+        pretrain_files([text], tmp_path / "base", config, report=lambda step, *_: steps.append(step))
+    assert steps == []
+
+
 def test_no_teacher_at_all_is_refused(text, tmp_path):
     with pytest.raises(ConfigError, match=r"--context.epochs 0"):
         pretrain_files([text], tmp_path / "base", PretrainConfig(context=ContextConfig(epochs=0)))

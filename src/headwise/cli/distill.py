@@ -6,11 +6,15 @@
 from pathlib import Path
 
 from headwise.cli.arguments import FileArgument, Output, Switch
+from headwise.cli.flags import given
 from headwise.cli.settings import flags_of, section_flags
 from headwise.cli.train import train
 from headwise.cli.train_help import DEFAULT_TASK
+from headwise.data.kinds import one_label_task
 
 _OTHERS = {flag.name for flag in flags_of("data") if flag.owners and DEFAULT_TASK not in flag.owners}
+
+_ADVICE = "only classifiers of texts learn from a teacher (else name --text-column and --label-column)"
 
 
 def distill(
@@ -55,6 +59,9 @@ def distill(
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
     """
+    named = given(data)
+    if recipe is None and not {"text_column", "label_column"} <= named.keys():  # else the user knows
+        one_label_task(str(file), named, _ADVICE)
     return train(
         file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK, dev=dev, test=test,
         base=base, recipe=recipe, work=work, resume=resume, overwrite=overwrite, no_baseline=no_baseline,

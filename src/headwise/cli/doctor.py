@@ -66,6 +66,7 @@ def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:
     if diagnosis.files:
         yield _counts(diagnosis.files)
         yield ""
+        yield from _numbers(diagnosis.files)
         yield from _classes(diagnosis.files)
     for severity, findings in groupby(diagnosis.findings, key=lambda found: found.severity):
         own = list(findings)
@@ -99,6 +100,18 @@ def _counts(files: tuple[FileReport, ...]) -> Table:
         cells = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in shown]
         table.add_row(file.role, *cells, f"{words.p95:,}", f"{words.max:,}")
     return table
+
+
+def _numbers(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
+    """The numbers that are to be learnt, of files that have such."""
+    if not any(file.numbers for file in files):
+        return
+    table = columns("", "numbers: min", "median", "mean", "max")
+    for file in files:
+        if (own := file.numbers) is not None:
+            table.add_row(file.role, *(f"{n:,.6g}" for n in (own.min, own.median, own.mean, own.max)))
+    yield table
+    yield ""
 
 
 def _classes(files: tuple[FileReport, ...]) -> Iterator[Table | str]:

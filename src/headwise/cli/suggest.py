@@ -84,7 +84,8 @@ def suggest(
     elif output is not None and tags:
         note(f"{len(found):,} sentences to tag are in {output}: their tags are guesses, to be corrected")
     elif output is not None:
-        note(f"{len(found):,} texts to label are in {output}: fill in the column {found.column!r}")
+        where = f"column{'s' * (len(found.columns) > 1)} {', '.join(map(repr, found.columns))}"
+        note(f"{len(found):,} texts to label are in {output}: fill in the {where}")
     return 0
 
 
@@ -97,16 +98,16 @@ def _tagged(found: Sequence["Suggestion"]) -> str:
 
 
 def _written(found: "Suggestions", form: str) -> str:
-    """The records, with their own fields, an empty `label` and the guess."""
+    """The records, with their own fields, their columns of labels, which are empty, and the guess."""
     from headwise.data.formats.jsonl import as_text
     from headwise.predictions.file import free_name, json_text
 
-    fields, label = found.names, found.column
-    guess = free_name("guess", {*fields, label})
-    records = [{**own.row.fields, label: "", guess: own.guess} for own in found]
+    fields, labels = found.names, dict.fromkeys(found.columns, "")
+    guess = free_name("guess", {*fields, *labels})
+    records = [{**own.row.fields, **labels, guess: own.guess} for own in found]
     if form == "jsonl":
         return "".join(json_text(record) + "\n" for record in records)
-    names, out = list(dict.fromkeys([*fields, label, guess])), io.StringIO()
+    names, out = list(dict.fromkeys([*fields, *labels, guess])), io.StringIO()
     table = csv.writer(out, lineterminator="\n", delimiter="\t" if form == "tsv" else ",")
     table.writerows([names, *([as_text(record.get(name)) for name in names] for record in records)])
     return out.getvalue()

@@ -45,6 +45,16 @@ class Lengths:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """The numbers that are to be learnt."""
+
+    min: float
+    median: float
+    mean: float
+    max: float
+
+
+@dataclass(frozen=True)
 class Names:
     """What the facts about a file are of: what `texts` counts, what `words` measures, what `text_column`
     (of no interest where this is empty) and `classes` name."""
@@ -57,7 +67,8 @@ class Names:
 
 @dataclass(frozen=True)
 class FileReport:
-    """The facts about one file; `classes` holds (label, texts, share), the largest first."""
+    """The facts about one file; `classes` holds (label, texts, share), the largest first, `numbers` the
+    spread of answers that are numbers."""
 
     role: str
     path: str
@@ -72,6 +83,7 @@ class FileReport:
     classes: tuple[tuple[str, int, float], ...]
     notes: tuple[str, ...]
     names: Names = Names()
+    numbers: Spread | None = None
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,7 @@ class _Run:
 
     def make(self, name: str) -> Base:
         config = self._config
+        self._check_teacher()
         passages, counts = self._read()
         words = choose_words(counts, config.words, rarest=config.rarest, listed=self._word_list)
         if len(words) < 2 or not passages:
@@ -191,14 +192,25 @@ class _Run:
         often = np.array([counts.get(word, 0) for word in types], np.int64)
         groups = self._groups(types, len(words), often) if config.groups else None
         texts = self._contexts(types, len(words), often) if config.context_epochs else None
-        if config.teacher.name:
+        if texts is None or config.teacher.name:
             tables = self._from_teacher(passages, types, len(words), often, texts)
-        elif texts is None:
-            raise ConfigError("--context.epochs 0 leaves no teacher: give --teacher, or more epochs")
         else:
             tables = self._from_text(texts, types, len(words), often)
         own, sub, weights = tables
         return Base(name, tuple(words), Table.of(own), Table.of(sub), weights, groups=groups)
+
+    def _check_teacher(self) -> None:
+        """Find out whether teachers can be asked, before hours of text are read for them. They are loaded
+        again when they are needed, as they would lie in memory until then."""
+        config = self._config
+        if not config.teacher.name:
+            if not config.context_epochs:
+                raise ConfigError("--context.epochs 0 leaves no teacher: give --teacher, or more epochs")
+            return
+        from headwise.pretrain.sentence_encoder import SentenceEncoder
+
+        for name in config.teacher.names:
+            SentenceEncoder(replace(config.teacher, name=name))
 
     def _read(self) -> tuple[list[str], dict[str, int]]:
         """The passages for a teacher, and the counts of all words, the commonest first."""

@@ -8,7 +8,7 @@ from typing import Any
 from headwise.data.errors import UNLABELLED, DataError
 from headwise.data.files import file_name
 from headwise.data.fingerprint import file_sha256
-from headwise.data.kinds import KINDS, infer_task, options_for, rows_to_predict
+from headwise.data.kinds import KINDS, infer_task, one_label_task, options_for, rows_to_predict
 from headwise.data.labels import label_names
 from headwise.data.parses import ParseReader, parsed
 from headwise.data.rows import Rows
@@ -151,9 +151,7 @@ def read_labelled(
         HeadwiseError: The file cannot be read, or has too few texts or labels.
     """
     kind, given = KINDS["classify"], dict(reading or {})
-    task, why = infer_task(file, given)
-    if KINDS[task] is not kind:
-        raise ConfigError(f"{file}: a file for the task {task} ({why}); expected texts with one label each")
+    task = one_label_task(file, given)
     data = kind.read(file, options_for(task, given))
     listener.notes(data.notes)
     names = label_names(item.label for item in data.items)

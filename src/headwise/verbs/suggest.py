@@ -1,6 +1,6 @@
 """What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ class Suggestion:
         row: Its record in the file.
         guess: What the model says of it; of a sentence its words and tags, a `TaggedText`.
         doubt: How little the model knows, from 0 to 1.
-        column: Where its label belongs; not for sentences.
+        column: Where its label belongs (the first, where each label has a column of its own); not for
+            sentences.
     """
 
     row: Row[Any]
@@ -47,13 +48,13 @@ class Suggestions(list[Suggestion]):
     Args:
         found: The suggestions.
         names: The columns of the file.
-        column: Where labels belong.
+        columns: Where labels belong: one, or one for each label.
     """
 
-    def __init__(self, found: Iterable[Suggestion], names: Iterable[str], column: str):
+    def __init__(self, found: Iterable[Suggestion], names: Iterable[str], columns: Sequence[str]):
         super().__init__(found)
         self.names = tuple(names)
-        self.column = column
+        self.columns = tuple(columns)
 
 
 def suggest_file(
@@ -97,22 +98,13 @@ def suggest_file(
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
-    asked = (reading or {}).get("label_column")
-    column = asked or "label"
-    info, usual = read_info(Path(folder)), surest(names, _USUAL.get(task.name, LABEL_NAMES))
-    if asked is None and (trained := label_column(info, names)) is not None:
-        column = trained
-        listener.note(f"labels are in the column {column!r}, as in training - override with --label-column")
-    elif asked is None and usual is not None:
-        column = names[usual]
-        listener.note(f"labels are in the column {column!r} - override with --label-column")
-    elif column.isdecimal() and 1 <= int(column) <= len(names):
-        column = names[int(column) - 1]
+    asked, info = (reading or {}).get("label_column"), read_info(Path(folder))
+    columns = _columns(asked, names, task.name, model, info, listener)
     seen = remembered(kind, info["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}
     for row, known in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))
-        given = row.item.tags if tags else as_text(row.fields.get(column)).strip()
+        given = row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
         if key and not (known or given):
             left.setdefault(key, row)
     if len(left) < len(every):
@@ -125,8 +117,34 @@ def suggest_file(
     chosen = list(left.values())
     all_names = dict.fromkeys(name for row in every for name in row.fields)
     return Suggestions(
-        (Suggestion(chosen[n], guesses[n], float(doubt[n]), column) for n in found), all_names, column
+        (Suggestion(chosen[n], guesses[n], float(doubt[n]), columns[0]) for n in found), all_names, columns
     )
+
+
+def _columns(
+    asked: str | None,
+    names: Sequence[str],
+    task: str,
+    model: Any,
+    info: Mapping[str, Any],
+    listener: Listener,
+) -> list[str]:
+    """Where labels are, or are to be: a column, or one for each label."""
+    if asked is not None:
+        number = int(asked) if asked.isdecimal() and asked not in names else 0
+        return [names[number - 1] if 1 <= number <= len(names) else asked]
+    flag = "override with --label-column"
+    own = [name for name in names if name in getattr(model, "labels", ())]
+    if (trained := label_column(info, names)) is not None:
+        listener.note(f"labels are in the column {trained!r}, as in training - {flag}")
+        return [trained]
+    if len(own) > 1:
+        listener.note(f"labels are in the columns {', '.join(map(repr, own))} - {flag}")
+        return own
+    if (usual := surest(names, _USUAL.get(task, LABEL_NAMES))) is not None:
+        listener.note(f"labels are in the column {names[usual]!r} - {flag}")
+        return [names[usual]]
+    return ["label"]
 
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:

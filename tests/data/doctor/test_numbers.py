@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from headwise.cli import main
+from headwise.data.diagnosis import Spread
 from headwise.data.doctor.flow import diagnose
 from headwise.data.kinds import KINDS
 
@@ -14,6 +16,24 @@ def test_numbers_are_no_classes(tmp_path):
     found = diagnose(KINDS["regress"], [str(tmp_path / "train.tsv"), str(tmp_path / "test.tsv")])
     assert [finding.code for finding in found.findings] == ["HW160"]
     assert all(file.classes == () for file in found.files)
+    train, test = (file.numbers for file in found.files)
+    assert train is not None
+    assert (train.min, train.median, train.max) == (0.0, pytest.approx(4.835), 9.67)
+    assert test == Spread(min=0.0, median=49.95, mean=49.95, max=99.9)
+
+
+def test_numbers_are_shown(tmp_path, capsys):
+    (tmp_path / "f.tsv").write_text("text\tscore\n" + "".join(f"text {n}\t{n}.5\n" for n in range(2_001)))
+    assert main(["doctor", str(tmp_path / "f.tsv")]) == 0
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert rows[rows.index("numbers: min median mean max") + 1] == "train 0.5 1,000.5 1,000.5 2,000.5"
+
+
+def test_labels_and_tags_have_no_spread(tmp_path):
+    (tmp_path / "f.tsv").write_text("text\tlabel\n" + "".join(f"text {n}\t{n % 2}\n" for n in range(9)))
+    (tmp_path / "f.conll").write_text("a\tO\nb\tB-X\n\n" * 5)
+    for task, name in (("classify", "f.tsv"), ("tag", "f.conll")):
+        assert diagnose(KINDS[task], [str(tmp_path / name)]).files[0].numbers is None
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from headwise.config import unknown
+from headwise.data.answers import Number
 from headwise.data.compression import read_once
 from headwise.data.diagnosis import SHOWN, Diagnosis, FileReport, Finding, Lengths, Names, count, some_of
 from headwise.data.doctor.file import File
+from headwise.data.doctor.numbers import spread
 from headwise.data.errors import DataError
 from headwise.data.files import file_name
 from headwise.data.kind import Kind
@@ -155,6 +157,7 @@ def _report(file: File) -> FileReport:
         classes=kind.classes_of(data),
         notes=data.notes,
         names=Names(kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_are, kind.classes_are),
+        numbers=spread(file) if isinstance(kind.answer, Number) else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from headwise.data.diagnosis import Finding, some
+from headwise.data.diagnosis import Finding, Spread, some
 from headwise.data.doctor.file import File
 from headwise.data.numbers import advice_for, number_of
 
@@ -12,6 +12,15 @@ _FAR = 10.0
 """How many times as far as nine of ten numbers are apart another one has to be from these."""
 _FEW = 0.01
 """The share of numbers that may be far; more are no slips."""
+
+
+def spread(file: File) -> Spread | None:
+    """What the numbers of a file are like, if it has any."""
+    read = [number_of(item.label) for item in file.items]
+    values = np.array([value for value in read if value is not None])
+    if not len(values):
+        return None
+    return Spread(*(float(own) for own in (values.min(), np.median(values), values.mean(), values.max())))
 
 
 def not_numbers(file: File) -> Iterator[Finding]:
@@ -41,13 +50,14 @@ def far(file: File) -> Iterator[Finding]:
     if not file.training or not known:
         return
     values = np.array([value for _, value in known])
-    beyond = _beyond(values, _FAR)
+    low, high = _nine_of_ten(values)
+    beyond = _beyond(values, low, high, _FAR)
     if values.min() > 0:
-        beyond &= _beyond(np.log(values), 1)
+        logs = np.log(values)
+        beyond &= _beyond(logs, *_nine_of_ten(logs), 1)
     if not 0 < beyond.sum() <= _FEW * len(values):
         return
     found = [n for (n, _), own in zip(known, beyond.tolist(), strict=True) if own]
-    low, high = np.quantile(values, (0.05, 0.95))
     shown = some([*dict.fromkeys(file.items[n].label for n in found)])
     message = f"{file.count(len(found))} with a number far from the others: {shown} (nine of ten are "
     message += f"{low:.6g} to {high:.6g})"
@@ -57,8 +67,13 @@ def far(file: File) -> Iterator[Finding]:
     yield Finding("warning", "HW174", message, file.data.places(found), fix)
 
 
-def _beyond(values: np.ndarray, times: float) -> np.ndarray:
-    """Which are so many times as far from nine of ten as these are apart, `[numbers]`."""
+def _nine_of_ten(values: np.ndarray) -> tuple[float, float]:
+    """Between which two nine of ten are."""
     low, high = np.quantile(values, (0.05, 0.95))
+    return float(low), float(high)
+
+
+def _beyond(values: np.ndarray, low: float, high: float, times: float) -> np.ndarray:
+    """Which are so many times as far from nine of ten as these are apart, `[numbers]`."""
     away = np.maximum(low - values, values - high)
     return (away > times * (high - low)) & (high > low)

@@ -114,3 +114,24 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
             if head.lines and (task in asked or not asked) and (why := kind.recognise(head, reading)):
                 return task, why
     return [*asked.items()][-1] if asked else (DEFAULT_TASK, "")
+
+
+def one_label_task(path: str, reading: Mapping[str, Any], advice: str = "") -> str:
+    """The task that a training file is for, where only texts with one label each will do.
+
+    Args:
+        path: See `infer_task`.
+        reading: Likewise.
+        advice: What else there is to say where it is for another.
+
+    Raises:
+        ConfigError: It is for another task.
+    """
+    task, why = infer_task(path, reading)
+    if KINDS[task] is not KINDS[DEFAULT_TASK]:
+        because = f" ({why})" if why else ""
+        more = f"; {advice}" if advice else ""
+        raise ConfigError(
+            f"{path}: a file for the task {task}{because}; expected texts with one label each{more}"
+        )
+    return task
