@@ -15,13 +15,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from headwise.keeping import to_be_kept
+
 
 def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
-    """A cached index tensor. It is made outside inference mode, which would forbid that a batch which
-    has been predicted is trained on later."""
+    """A cached index tensor."""
 
     def make(layout: "Layout") -> Tensor:
-        with torch.inference_mode(False):
+        with to_be_kept():
             return build(layout)
 
     make.__doc__ = build.__doc__
@@ -89,7 +90,7 @@ class Layout:
     def tree(self, text: int, start: int, stop: int) -> Tensor:
         """The distances among some rows of a text of which there are trees."""
         if callable(self._trees):
-            with torch.inference_mode(False):
+            with to_be_kept():
                 return self._trees(text, start, stop).to(self.device)
         return (self._trees or ())[text][start:stop, start:stop]
 

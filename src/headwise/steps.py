@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.keeping import to_be_kept
 from headwise.ragged import Layout
 
 
@@ -58,7 +59,7 @@ def _steps(layout: Layout) -> Steps:
     later = np.arange(len(texts), layout.total)
     previous = later - sizes[step[len(texts) :] - 1]
     last = starts[lengths[texts] - 1] + np.arange(len(texts))
-    with torch.inference_mode(False):  # what prediction has cached, training may use
+    with to_be_kept():
         tensors = [
             torch.from_numpy(array).to(layout.device)
             for array in (texts, rows, places, rank, previous, last)

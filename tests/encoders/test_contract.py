@@ -9,6 +9,7 @@ from dataclasses import asdict, fields, is_dataclass
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from headwise.encoders import ENCODERS
 from headwise.encoders.base import default_readout, output_width
@@ -235,6 +236,23 @@ def test_the_transforms_of_torch_func(encoder_row, encoder_of, words):
         for place in range(2):
             alone = states({name: own[place] for name, own in several.items()})
             torch.testing.assert_close(together[place], alone)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_second_derivatives_by_torch_func(encoder_row, encoder_of, words):
+    """They are the differences of the first ones, and leave nothing behind in what is kept of a batch."""
+    encoder, batch = encoder_of(encoder_row), words((3, 2), WIDTH)
+
+    def scalar(values):
+        return encoder(batch.with_values(values)).tokens.values.sin().sum()
+
+    first, values = torch.func.grad(scalar), batch.values.detach()
+    with sdpa_kernel(SDPBackend.MATH):
+        second = torch.func.jacrev(torch.func.jacrev(scalar))(values)
+    step = torch.zeros_like(values)
+    step[1, 2] = 1e-5
+    expected = (first(values + step) - first(values - step)) / 2e-5
+    torch.testing.assert_close(second[1, 2], expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", list(ENCODERS))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from headwise.errors import ConfigError
+from headwise.keeping import to_be_kept
 from headwise.priors import Band, Prior
 from headwise.priors.checked import check_band
 from headwise.ragged import Layout
@@ -20,7 +21,7 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
     """
     key = (band_of, prior)
     if key not in layout.memo:
-        with torch.inference_mode(False):
+        with to_be_kept():
             lengths = torch.tensor(layout.sizes, dtype=torch.int64)
             band = prior.band(lengths)
             if band is not None:

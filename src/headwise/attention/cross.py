@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from headwise.errors import ConfigError
+from headwise.keeping import to_be_kept
 from headwise.ragged import Layout
 
 _RATIO = 1.25  # texts are padded together while the largest is at most this many times the smallest
@@ -160,7 +161,7 @@ def _plan(queries: Layout, keys: Layout) -> _Plan:
     """Kept in the memo of the queries' layout."""
     name = (_Plan, keys.sizes)
     if name not in queries.memo:
-        with torch.inference_mode(False):
+        with to_be_kept():
             queries.memo[name] = _Plan.of(queries, keys)
     return queries.memo[name]
 

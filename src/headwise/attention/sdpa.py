@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from headwise.keeping import to_be_kept
 from headwise.priors import Pairs, Prior
 from headwise.priors.learned import Tuned
 from headwise.ragged import Layout
@@ -131,7 +132,7 @@ class Group:
         """The additive mask, broadcasting to `[texts, heads, longest, longest]`, None where it would be
         zero; and which rows see nothing, None where the prior leaves no such row."""
         if (prior, dtype) not in self.masks:
-            with torch.inference_mode(False):  # training may meet the same batch later
+            with to_be_kept():
                 self.masks[prior, dtype] = self._mask(prior, dtype)
         return self.masks[prior, dtype]
 
@@ -164,13 +165,13 @@ class Group:
     @cached_property
     def place(self) -> Tensor:
         """The positions, `[longest]`."""
-        with torch.inference_mode(False):
+        with to_be_kept():
             return torch.arange(self.longest, device=self.lengths.device)
 
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs of all texts, which broadcast to `[texts, longest, longest]`."""
-        with torch.inference_mode(False):
+        with to_be_kept():
             place, lengths = self.place, self.lengths
             return Pairs(place[None, :, None], place[None, None, :], lengths[:, None, None], self._tree)
 
@@ -197,7 +198,7 @@ class Plan:
     @classmethod
     def of(cls, layout: Layout) -> "Plan":
         if cls not in layout.memo:
-            with torch.inference_mode(False):
+            with to_be_kept():
                 layout.memo[cls] = cls._make(layout)
         return layout.memo[cls]
 

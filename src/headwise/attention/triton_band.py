@@ -23,6 +23,7 @@ from torch import Tensor
 from headwise.attention.bands import cut_texts, looking_bands, no_band
 from headwise.attention.gradients import by_reference
 from headwise.errors import ConfigError
+from headwise.keeping import to_be_kept
 from headwise.priors import Band, Prior
 from headwise.ragged import Layout
 
@@ -222,7 +223,7 @@ class _Plan:
         key = (cls, priors, query.shape[1], query.device, rows)
         if key not in layout.memo:
             looking, bands = looking_bands(priors, layout, query.shape[1])
-            with torch.inference_mode(False):
+            with to_be_kept():
                 items = _to(torch.from_numpy(_items(layout.sizes, looking, bands, rows)), query.device)
                 slopes = [band.slope / math.log(2) for band in bands]
                 on_device = _to(torch.tensor(slopes, dtype=torch.float32), query.device)

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from headwise.attention.edges import Tiles, Trees
 from headwise.attention.neighbours import Edges, Graph
+from headwise.keeping import to_be_kept
 from headwise.ragged import Layout
 
 _SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths
@@ -120,7 +121,7 @@ class PartitionGraph:
         return self._trees[width]
 
     def _context(self) -> Graph:
-        with torch.inference_mode(False):
+        with to_be_kept():
             return Graph.of(self.layout.total, list(self._edges()))
 
     def _edges(self) -> Iterator[Edges]:
@@ -184,7 +185,7 @@ class PartitionGraph:
 
     @cached_property
     def _forest(self) -> tuple[Tensor, tuple[Spans, ...]]:
-        with torch.inference_mode(False):
+        with to_be_kept():
             return self._grown()
 
     def _grown(self) -> tuple[Tensor, tuple[Spans, ...]]:
@@ -226,7 +227,7 @@ def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> Partitio
     """
     name = (partition_graph, k, clip, causal)
     if name not in layout.memo:
-        with torch.inference_mode(False):  # training may meet the same batch later
+        with to_be_kept():
             same = len(set(layout.sizes)) == 1 and layout.total <= _LARGE  # windows of a long text
             make = _kept_graph if layout.total <= _SMALL or same else PartitionGraph
             layout.memo[name] = make(layout.sizes, layout.device, k, clip, causal)

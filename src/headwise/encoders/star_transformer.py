@@ -25,6 +25,7 @@ from headwise.attention.neighbours import Edges, Graph, graph_attention, segment
 from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.encoders.positions import POSITIONS, Positions
+from headwise.keeping import to_be_kept
 from headwise.ragged import Layout, Ragged, RaggedModule
 
 Ring = Literal["wrap", "truncate", "zero"]
@@ -189,7 +190,7 @@ class FastNLPStep(StarStep):
 def ring_of(layout: Layout, ends: Ring) -> Graph:
     """What each satellite sees: 5 of the rows `[H; E; s; 0]`; kept in the layout's memo."""
     if (ring_of, ends) not in layout.memo:
-        with torch.inference_mode(False):  # training may meet the same batch later
+        with to_be_kept():
             layout.memo[ring_of, ends] = _ring(layout, ends)
     return layout.memo[ring_of, ends]
 

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import HeadwiseError
+from headwise.keeping import to_be_kept
 from headwise.priors.tree_distance import check_fallback
 from headwise.ragged import Layout, Ragged, RaggedModule
 
@@ -187,7 +188,7 @@ def _plan(layout: Layout, config: TreeLSTMConfig) -> _Plan:
     name = ("tree-lstm", config.trees)
     if name not in layout.memo:
         find = _dependencies if config.trees == "dependency" else _brackets
-        with torch.inference_mode(False):
+        with to_be_kept():
             layout.memo[name] = find(layout, _parents(layout, config.tree_fallback))
     return layout.memo[name]
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from headwise.keeping import to_be_kept
 from headwise.priors.base import Pairs
 from headwise.priors.learned import LearnedPrior, Terms, pick
 
@@ -59,7 +60,7 @@ def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) 
 
 @lru_cache(maxsize=8)
 def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):  # training may need it later
+    with to_be_kept():
         distance = torch.arange(-reach, reach + 1, dtype=torch.float64)[:, None]
         half = torch.arange(0, width, 2, dtype=torch.float64)
         angle = distance * 10000.0 ** (-half / width)

@@ -1,0 +1,21 @@
+"""Where tensors are made that are kept for later batches: apart from whatever is computing now."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import torch
+from torch._C._functorch import peek_interpreter_stack
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
+
+@contextmanager
+def to_be_kept() -> Iterator[None]:
+    """Within this, tensors are made outside inference mode, which would forbid that a batch that has been
+    predicted is trained on later, and outside the transforms of `torch.func` (a Hessian, say), whose
+    tensors are of no use to anybody when these have ended.
+
+    What they are made of must be neither.
+    """
+    inside = peek_interpreter_stack() is not None
+    with temporarily_clear_interpreter_stack() if inside else nullcontext(), torch.inference_mode(False):
+        yield
