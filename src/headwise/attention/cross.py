@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from headwise.attention.half import in_float32
 from headwise.errors import ConfigError
 from headwise.keeping import to_be_kept
 from headwise.ragged import Layout
@@ -19,6 +20,7 @@ _RATIO = 1.25  # texts are padded together while the largest is at most this man
 _SLACK = 8  # ... or at most this many rows larger
 
 
+@in_float32
 def cross_attention(
     query: Tensor,
     key: Tensor,
@@ -58,11 +60,6 @@ def cross_attention(
             f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} do not fit "
             f"one another or {queries} and {keys}"
         )
-    if query.dtype in (torch.float16, torch.bfloat16) and query.device.type == "cpu":
-        # As for self-attention: on the CPU the fused kernel is slower in 16 bits than in float32.
-        with torch.autocast("cpu", enabled=False):
-            q, k, v = query.float(), key.float(), value.float()
-            return cross_attention(q, k, v, queries, keys, scale, drop).to(query.dtype)
     plan = _plan(queries, keys)
     if not plan.groups:
         return value.new_zeros((queries.total, *value.shape[1:]))

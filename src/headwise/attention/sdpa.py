@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from headwise.attention.half import in_float32
 from headwise.keeping import to_be_kept
 from headwise.priors import Pairs, Prior
 from headwise.priors.learned import Tuned
@@ -24,13 +25,9 @@ _SLACK = 8  # ... or at most this many positions longer
 _FAR = 0.1  # divided by the precision: rows whose scores all lie beyond keep no digits of their sum
 
 
+@in_float32
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
     """The same function as `headwise.attention.reference.attention`; see there."""
-    if query.dtype in (torch.float16, torch.bfloat16) and query.device.type == "cpu":
-        # On the CPU the fused kernel is slower in 16 bits than in float32 (and autocast would pick it); and
-        # 16 bits are too few for large scores.
-        with torch.autocast("cpu", enabled=False):
-            return attention(query.float(), key.float(), value.float(), priors, layout).to(query.dtype)
     plan = Plan.of(layout)
     if not plan.groups:
         return value  # no rows

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise import __version__
-from headwise.config import differences, to_dict
+from headwise.config import to_dict
 from headwise.data.compression import read_once
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.features.bases import Base, load_base, save_base
+from headwise.features.bases import Base, save_base
 from headwise.features.bases.base import Table
-from headwise.features.bases.folder import ABOUT, FILES
+from headwise.features.bases.folder import ABOUT
 from headwise.features.bases.groups import LEVELS, WordGroups
 from headwise.features.tokenize import get_tokenizer
 from headwise.pretrain.answers import ask, missing
@@ -27,11 +27,12 @@ from headwise.pretrain.config import PretrainConfig
 from headwise.pretrain.context import common_weights, fit_subwords, train_contexts, without_common_part
 from headwise.pretrain.corpus import Sample, read_passages, shuffled
 from headwise.pretrain.errors import PretrainError
+from headwise.pretrain.identity import check_output, finished, identity, teacher_name, teacher_names
 from headwise.pretrain.neighbours import group_words
 from headwise.pretrain.numbering import Numbering, Numbers, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
-from headwise.pretrain.work import MARK, Work, key_of, key_of_contents, key_of_files, naming, whole
+from headwise.pretrain.work import MARK, Work, key_of, key_of_files, naming, whole
 from headwise.store.lock import locked_file
 
 OnStep = Callable[[str, int, int | None, str], None]
@@ -108,11 +109,11 @@ def pretrain_files(
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
     ended = resume and (output / ABOUT).exists()
-    _check_output(output, overwrite=overwrite or ended)
-    asked = _identity([str(file) for file in files], config, word_list, options)
-    if ended and (made := _finished(asked, output, overwrite=overwrite)) is not None:
+    check_output(output, overwrite=overwrite or ended)
+    asked = identity([str(file) for file in files], config, word_list, options)
+    if ended and (base := finished(asked, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
-        return made
+        return Made(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
     own = Work.at(place, ours=work is None)
     with locked_file(place / MARK, otherwise="another --output" if work is None else "another --work"):
         if own.states() and not resume:
@@ -134,7 +135,7 @@ def pretrain_files(
             **asked,
             "words_read": run.total,
             "sources": notes.sources,
-            "teacher": notes.teacher or _teacher_names(config),
+            "teacher": notes.teacher or teacher_names(config),
             "licence": notes.licence,
             "limits": notes.limits,
             "command": notes.command,
@@ -311,7 +312,7 @@ class _Run:
         names = config.teacher.names
         for name in names:
             teacher = SentenceEncoder(replace(config.teacher, name=name))
-            who = "the teacher" if len(names) == 1 else _teacher_name(name)
+            who = "the teacher" if len(names) == 1 else teacher_name(name)
             for what, own in (("passages", passages), ("words", words)):
                 folder = self._work.path("answers", key_of(own, teacher.fingerprint))
                 with self._step(f"{who} reads {what}"):
@@ -364,65 +365,6 @@ class _Run:
 
     def _told(self, name: str) -> Callable[..., None]:
         return lambda done, total, tell="": self._report(name, done, total, tell)
-
-
-def _identity(
-    files: list[str], config: PretrainConfig, word_list: Sequence[str], options: ReadOptions
-) -> dict[str, Any]:
-    """What makes a base this one, as its card's data say it: no paths, and keys for what is long."""
-    read = {"contents": key_of_contents(files), "word_list": key_of(list(word_list)), **to_dict(options)}
-    return {"files": [Path(file).name for file in files], "read": read, "settings": _settings(config)}
-
-
-def _finished(asked: Mapping[str, Any], output: Path, *, overwrite: bool) -> Made | None:
-    """The base that is there, made of what is asked for; None where it is another and may be replaced.
-
-    Raises:
-        PretrainError: HW811, the base there is of other text or settings.
-    """
-    about = (base := load_base(output)).about
-    # A base of an earlier version does not say what was read, and how.
-    own = {name: value for name, value in asked.items() if name in about or name != "read"}
-    if found := differences({name: about.get(name) for name in own}, own):
-        if overwrite:
-            return None
-        raise PretrainError(
-            f"{output}: the base there comes from other text or settings: {found}. Resume with the same, "
-            "add --overwrite to replace it, or give another --output",
-            code="HW811",
-        )
-    return Made(base, output, about.get("seconds", {}), about.get("scores", {}))
-
-
-def _check_output(output: Path, *, overwrite: bool) -> None:
-    if not output.exists():
-        return
-    if not output.is_dir():
-        raise PretrainError(f"{output} is no folder; give another --output", code="HW811")
-    there = {path.name for path in output.iterdir()}
-    if foreign := sorted(there - set(FILES)):  # a model that began with a base has a base.json too
-        raise PretrainError(
-            f"{output} holds {foreign[0]}, which is no file of a base; give another --output", code="HW811"
-        )
-    if ABOUT in there and not overwrite:
-        raise PretrainError(
-            f"{output} holds a base; add --overwrite to replace it, or give another --output", code="HW811"
-        )
-
-
-def _settings(config: PretrainConfig) -> dict[str, Any]:
-    settings = to_dict(config)
-    settings["teacher"]["name"] = _teacher_names(config)
-    return settings
-
-
-def _teacher_names(config: PretrainConfig) -> str:
-    return ", ".join(map(_teacher_name, config.teacher.names))
-
-
-def _teacher_name(name: str) -> str:
-    """A name of the hub, or the folder's own without the place where it happened to be."""
-    return Path(name).name if Path(name).expanduser().is_dir() else name
 
 
 def _line(text: str) -> str:
