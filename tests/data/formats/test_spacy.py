@@ -72,3 +72,10 @@ def test_other_labels_and_columns_go_before(write, other):
 def test_cats_that_are_something_else_stay(write):
     rows = [{"text": text, "label": "xy"[n % 2], "cats": {"name": "Tom"}} for n, text in enumerate(TEXTS)]
     assert cats(write("train.jsonl", lines(rows)))[2] == []
+
+
+def test_who_predicts_gives_them_back(write):
+    rows = [{"text": text, "cats": {"a": 1.0, "b": 0.0}} for text in TEXTS]
+    found = list(KINDS["classify"].rows(write("new.jsonl", lines(rows))))
+    assert [own.item.text for own in found] == list(TEXTS)
+    assert [own.fields["cats"] for own in found] == [own["cats"] for own in rows]

@@ -22,7 +22,8 @@ def fields_of(row: object) -> object:
 
 
 def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
-    """Records with the answers of their `cats`, where they have any."""
+    """Records with the answers of their `cats`, where they have any, beside these: who predicts gives all
+    fields back."""
     first, records = look_ahead(records, count=1)
     if not first or not isinstance(first[0].fields.get(_CATS), dict):
         yield from records
@@ -42,7 +43,6 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         fields = dict(record.fields)
         own = _cats(fields)
         if own is not None:
-            fields.pop(_CATS, None)
             given = [name for name, value in own.items() if value == 1]
             if one:
                 fields["label"] = given[0] if len(given) == 1 else given
