@@ -40,6 +40,7 @@ def takes_under() -> Callable[[float, Callable[[], object]], bool]:
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
+    gc.set_threshold(20_000, 20, 20)  # graphs of torch are many objects that stay: a look at them is dear
 
 
 def pytest_unconfigure():

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from headwise import threads
-from headwise.threads import Halted, end_if_halted, run_jobs, usable_threads
+from headwise.threads import Halted, end_if_halted, one_blas_thread, run_jobs, usable_threads
 
 
 def test_every_job_is_done_once_by_several_threads():
@@ -84,3 +84,31 @@ def test_threads_are_those_of_torch_where_it_is_loaded(monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", none)
         monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: {0, 1, 4, 5}, raising=False)
         assert usable_threads() == 4
+
+
+def blas_threads():
+    from threadpoolctl import threadpool_info
+
+    return [own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas"]
+
+
+def test_matrices_are_multiplied_by_one_thread():
+    """In every library that does so, and as before when it is over."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert 2 in before
+        with one_blas_thread():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+def test_that_costs_next_to_nothing(takes_under):
+    def thirty():
+        for _ in range(30):
+            with one_blas_thread():
+                pass
+
+    thirty()  # the first finds out what there is
+    assert takes_under(0.05, thirty)

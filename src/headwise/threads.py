@@ -6,8 +6,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TypeVar
+from contextlib import AbstractContextManager, suppress
+from functools import cache
+from typing import Any, TypeVar
 
 Job = TypeVar("Job")
 
@@ -25,6 +26,22 @@ def usable_threads() -> int:
     if asked.isdecimal() and int(asked):
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Within this, NumPy and SciPy multiply matrices with one thread: several take longer over small ones,
+    and need not add up in the same order."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> Any:
+    """Who multiplies matrices here. To find that out takes ten milliseconds, which trainings that do it for
+    each small fit spent a fifth of their time with."""
+    import scipy.linalg  # noqa: F401  (loads the last of the libraries that are to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class Halted(Exception):

@@ -8,7 +8,8 @@ expected of a direction, before labels are seen, as the texts vary along it.
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+
+from headwise.threads import one_blas_thread
 
 _ROWS = 8_192
 
@@ -28,7 +29,7 @@ def leading(vectors: NDArray[np.floating], most: int = 256) -> NDArray[np.float3
     size = vectors.shape[1]
     mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)
     covariance = np.zeros((size, size))
-    with threadpool_limits(1, "blas"):  # the same sums on any number of cores
+    with one_blas_thread():  # the same sums on any number of cores
         for first in range(0, len(vectors), _ROWS):
             away = vectors[first : first + _ROWS] - mean
             covariance += away.T @ away

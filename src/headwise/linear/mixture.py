@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from headwise.scores.targets import smoothed
+from headwise.threads import one_blas_thread
 
 _PRIOR = 4.0
 """How many nats it costs, over all texts together, to move a weight by 1 from what is expected."""
@@ -165,7 +165,7 @@ def _fit(
 
     low = _COLDEST if len(logits) == 1 else 0.0
     bounds = [(low, scale)] * len(logits)
-    with threadpool_limits(1, user_api="blas"):  # several cores take longer over small matrices
+    with one_blas_thread():  # several cores take longer over small matrices
         found = minimize(cost, begun, jac=True, bounds=bounds, method="L-BFGS-B")
     return np.asarray(found.x)
 

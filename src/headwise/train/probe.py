@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
-from threadpoolctl import threadpool_limits
 
 from headwise.linear.leading import leading
 from headwise.linear.text_fit import MOST_CELLS
+from headwise.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 
@@ -182,6 +182,6 @@ class _Problem:
         first = np.zeros(shape) if start is None else start
         options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
         begun = first.ravel().astype(np.float64)
-        with threadpool_limits(1, user_api="blas"):  # several cores take longer over small matrices
+        with one_blas_thread():  # several cores take longer over small matrices
             found = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
         return found.x.reshape(shape).astype(np.float32)
