@@ -37,6 +37,30 @@ def takes_under() -> Callable[[float, Callable[[], object]], bool]:
     return takes_under
 
 
+@pytest.fixture(scope="session")
+def known_graphs() -> dict:
+    """Of `graphs_once`."""
+    return {}
+
+
+@pytest.fixture
+def graphs_once(known_graphs, monkeypatch) -> None:
+    """Networks of the same layers and weights are written down as a graph once, which takes seconds: for
+    tests of what stands beside the graphs in a folder."""
+    from headwise.exported import export
+
+    write = export.onnx_of
+
+    def once(module, inputs, outputs):
+        weights = b"".join(own.numpy().tobytes() for own in module.state_dict().values())
+        key = repr(module), weights, tuple(inputs), outputs
+        if key not in known_graphs:
+            known_graphs[key] = write(module, inputs, outputs)
+        return known_graphs[key]
+
+    monkeypatch.setattr(export, "onnx_of", once)
+
+
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()

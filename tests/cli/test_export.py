@@ -72,7 +72,7 @@ def same(one: Path, other: Path, numbers: int) -> bool:
     )
 
 
-def test_the_command(run, model, table, tmp_path):
+def test_the_command(run, model, table, tmp_path, graphs_once):
     code, out, err = run("export", model, "x")
     assert code == 0, err
     assert "compared on" in err
@@ -87,14 +87,14 @@ def test_the_command(run, model, table, tmp_path):
     assert same(tmp_path / "one.csv", tmp_path / "other.csv", 3)
 
 
-def test_what_is_to_be_typed_next_can_be(run, model):
+def test_what_is_to_be_typed_next_can_be(run, model, graphs_once):
     code, out, _ = run("export", model, "mine & yours")
     assert code == 0
     assert "pip install -r 'mine & yours/requirements.txt'; pip" in out
     assert "headwise predict 'mine & yours' NEW_TEXTS" in out
 
 
-def test_a_full_disk(run, model, monkeypatch):
+def test_a_full_disk(run, model, monkeypatch, graphs_once):
     def full(path, content):
         raise OSError(28, "No space left on device")
 

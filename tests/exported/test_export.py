@@ -35,7 +35,7 @@ def model_with(name: str, **settings) -> Model:
     return Model(config, Vocabulary.build([WORDS]), ["x", "y"]).eval()
 
 
-def test_what_is_written(make_model, tmp_path, needs_onnx):
+def test_what_is_written(make_model, tmp_path, needs_onnx, graphs_once):
     done = write_exported(make_model("ms-transformer"), tmp_path / "deep" / "er")
     assert {path.name for path in done.folder.iterdir()} == FILES
     assert done.sizes.keys() == FILES - {"manifest.json"}
@@ -56,7 +56,9 @@ def test_the_model_is_as_it_was(make_model, texts, tmp_path, needs_onnx):
     np.testing.assert_array_equal(model.predict_proba(texts), before)
 
 
-def test_an_exported_model_is_replaced_where_that_is_asked_for(make_model, tmp_path, needs_onnx):
+def test_an_exported_model_is_replaced_where_that_is_asked_for(
+    make_model, tmp_path, needs_onnx, graphs_once
+):
     folder = tmp_path / "x"
     model = make_model("ms-transformer")
     write_exported(model, folder)
@@ -84,7 +86,7 @@ def test_files_of_something_else_are_not_touched(trained, make_model, tmp_path):
         assert (sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []) == before
 
 
-def test_what_disagrees_is_not_put_in_place(make_model, tmp_path, monkeypatch, needs_onnx):
+def test_what_disagrees_is_not_put_in_place(make_model, tmp_path, monkeypatch, needs_onnx, graphs_once):
     monkeypatch.setattr(compare_module, "_TOLERANCE", -1.0)
     with pytest.raises(ExportError, match=r"HW953.*exported network does not say what the model says"):
         write_exported(make_model("ms-transformer"), tmp_path / "x")

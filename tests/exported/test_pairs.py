@@ -89,8 +89,14 @@ def test_the_outputs_are_those_of_the_model(row, made):
     np.testing.assert_allclose(alone, exported.predict_proba(pairs), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{}, {"pair": {"interaction": "match"}, "base": {"probe": False}}])
-@pytest.mark.parametrize("task", ["pair", "pair-score"])
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [
+        ("pair", {}),
+        ("pair-score", {}),
+        ("pair", {"pair": {"interaction": "match"}, "base": {"probe": False}}),
+    ],
+)
 def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx):
     if "pair" in settings and not EXPORTS:
         pytest.skip("the exporter of this torch does not write such pairs down")
