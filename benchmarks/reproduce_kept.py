@@ -76,7 +76,8 @@ def _mirrored(row: Row) -> Kept | None:
     beside = f"chance {float(first['chance']):.4g}, best linear guess {float(first['linear']):.4g}"
     seeds = tuple(int(line["seed"]) for line in own)
     errors = {"squared error": [float(line["mse"]) for line in own]}
-    return Kept(errors, seeds, (), {}, beside, f"{int(first['steps']):,} steps of 128")
+    digits = "" if first["precision"] == "float32" else f" in {first['precision']}"
+    return Kept(errors, seeds, (), {}, beside, f"{int(first['steps']):,} steps of 128{digits}")
 
 
 def _language(row: Row) -> Kept | None:

@@ -1,11 +1,10 @@
 """Where tensors are made that are kept for later batches: apart from whatever is computing now."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import torch
 from torch._C._functorch import peek_interpreter_stack
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 
 @contextmanager
@@ -16,6 +15,12 @@ def to_be_kept() -> Iterator[None]:
 
     What they are made of must be neither.
     """
-    inside = peek_interpreter_stack() is not None
-    with temporarily_clear_interpreter_stack() if inside else nullcontext(), torch.inference_mode(False):
-        yield
+    with torch.inference_mode(False):
+        if peek_interpreter_stack() is None:
+            yield
+        else:
+            # A name of PyTorch's own, which may change: of use to none but these transforms.
+            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
+            with temporarily_clear_interpreter_stack():
+                yield

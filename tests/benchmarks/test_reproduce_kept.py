@@ -90,7 +90,8 @@ def test_bleu_is_that_of_the_test(module, tmp_path):
 
 def test_mirrored_sums(module, tmp_path):
     (tmp_path / "mirrored_summation").mkdir()
-    lines = ["model,terms,seed,mse,steps,chance,linear", "flex,10,0,0.25,782,0.486,0.0694"]
+    lines = ["model,terms,seed,mse,steps,precision,chance,linear"]
+    lines += ["flex,10,0,0.25,782,float32,0.486,0.0694", "flex,20,0,0.5,782,bfloat16,0.972,0.139"]
     (tmp_path / "mirrored_summation" / "n40-d10-positions-none.csv").write_text("\n".join(lines))
     every = rows("ms-trans/figure2")
     row = every["N 40, d 10, K 10: flex"]
@@ -100,6 +101,8 @@ def test_mirrored_sums(module, tmp_path):
         "chance 0.486, best linear guess 0.0694",
         "782 steps of 128",
     ]
+    half = every["N 40, d 10, K 20: flex"]
+    assert module.cells(half, module.kept(half))[-1] == "782 steps of 128 in bfloat16"
     assert module.kept(every["N 40, d 10, K 4: flex"]) is None
     assert module.kept(every["N 100, d 50, K 10: flex"]) is None
 

@@ -10,7 +10,6 @@ from headwise.cli.flags import given
 from headwise.cli.settings import flags_of, section_flags
 from headwise.cli.train import train
 from headwise.cli.train_help import DEFAULT_TASK
-from headwise.data.kinds import one_label_task
 
 _OTHERS = {flag.name for flag in flags_of("data") if flag.owners and DEFAULT_TASK not in flag.owners}
 
@@ -59,6 +58,8 @@ def distill(
         overwrite: Replace the model in the output folder.
         no_baseline: Do not fit the simple baseline.
     """
+    from headwise.data.kinds import one_label_task
+
     named = given(data)
     if recipe is None and not {"text_column", "label_column"} <= named.keys():  # else the user knows
         one_label_task(str(file), named, _ADVICE)
