@@ -186,7 +186,7 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
         ]
 
     dev = spans(corpus(300, 1))
-    own = objective(dev, False, spans(corpus(20, 0)), "OS")
+    own = objective(dev, False, spans(corpus(200, 0)), "OS")
     verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
     scores = np.log([[0.6, 0.4], [0.99, 0.01]])
 

@@ -3,8 +3,9 @@
 The weights of the two are those under which the true tags of whole sentences are likeliest. Where tags mark
 spans, likelihood is too cautious, most of all where spans are rare and no one is sure of them: the shares
 of the two, and what is taken off the score of `O`, are then those of the best F1, which is smoothed as it
-jumps from share to share. What is taken off decides which tags are said, and is no part of their
-probabilities.
+jumps from share to share. Few spans tell little, and those of dev have chosen the encoder's best epoch, so
+its shares look better than they are: others than the usual one must bring more the fewer spans there are.
+What is taken off decides which tags are said, and is no part of their probabilities.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ _PRIOR = 4.0  # nats that it costs, over all words together, to move a weight by
 _SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)  # of the expert in the sum of both weights
 _OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
 _LOUDEST = 2.0  # e-folds that a weight can be too low or too high once the shares are chosen
-_TIE = 1e-3  # points of F1 that a share of 1 farther away, or 1 less for O, must bring
+_USUAL = 0.8  # the share of the expert that does best in the mean of many trainings
+_AWAY = 3.0  # times a share's squared distance from that, over the root of the spans: F1 that it must bring
+_TIE = 1e-3  # F1 that 1 less for O must bring
 
 
 def add_expert(objective: "TaggingObjective") -> None:
@@ -51,7 +54,7 @@ def add_expert(objective: "TaggingObjective") -> None:
     if not encoder and not own:  # dev contradicts both: no shares can be told
         return
     if objective.model.scheme != "plain" and "O" in objective.model.tags:
-        share, outside = said.best_of_spans(encoder, own)
+        share, outside = said.best_of_spans(encoder + own)
         encoder, own = (encoder + own) * (1 - share), (encoder + own) * share
         loud = said.loudness(encoder, own)  # which changes no tag
         encoder, own, outside = encoder * loud, own * loud, outside * loud
@@ -132,9 +135,9 @@ class _Said:
         return loss.item(), slopes.cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
-    def best_of_spans(self, encoder: float, expert: float) -> tuple[float, float]:
-        """The share of the expert in the sum of these weights, and what to take off the score of `O`, for
-        the best F1 of spans; of several as good as another the nearest to these weights."""
+    def best_of_spans(self, scale: float) -> tuple[float, float]:
+        """The share of the expert in this sum of both weights, and what to take off the score of `O`, for
+        the best F1 of spans."""
         tags, cuts = self.model.tags, self.layout.offsets[1:-1].tolist()
 
         def spans(numbers: torch.Tensor) -> list:
@@ -143,7 +146,6 @@ class _Said:
 
         truth, outside = spans(self.targets), tags.index("O")
         counts = self.counts.double().cpu().numpy()
-        scale = encoder + expert
         scores = np.zeros((len(_SHARES), len(_OUTSIDE)))
         for row, share in enumerate(_SHARES):
             weights = scale * (1 - share), scale * share
@@ -154,8 +156,8 @@ class _Said:
                 found = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
                 scores[row, column] = f1_of(counts @ count_entities(found, truth))
         smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
-        away = np.abs(np.array(_SHARES) - expert / scale)[:, None] + np.array(_OUTSIDE)
-        best = int((smooth - _TIE * away).argmax())
+        away = _AWAY * (np.array(_SHARES) - _USUAL) ** 2 / np.sqrt(max(1, sum(map(len, truth))))
+        best = int((smooth - away[:, None] - _TIE * np.array(_OUTSIDE)).argmax())
         return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]
 
     def share(self, encoder: float, expert: float) -> float:
