@@ -1,7 +1,9 @@
 """The layer around attention: projections to heads and back."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
@@ -58,7 +60,9 @@ class SelfAttention(RaggedModule):
         if self._looking:
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
             priors = tune(self.priors, self.learned)
-            mixed = attention(query, key, mixed, priors, x.layout, self.impl)
+            # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
+            attend: Any = torch.compiler.disable(attention) if torch.compiler.is_compiling() else attention
+            mixed = attend(query, key, mixed, priors, x.layout, self.impl)
         return x.with_values(self.out(mixed.flatten(1)))
 
     def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
