@@ -57,6 +57,8 @@ def switched_on() -> str | None:
             kernels = importlib.import_module("headwise.attention.triton_kernels")
     except ImportError as error:
         return f"Triton is missing: {error}"
+    if kernels.INTERPRETED and tuple(map(int, kernels.triton.__version__.split(".")[:2])) < (3, 4):
+        return "the interpreter of Triton before 3.4 uses what NumPy no longer takes"
     if kernels.INTERPRETED is not (DEVICE.type == "cpu"):
         return "Triton was imported before its interpreter could be switched on (or off)"
     return None

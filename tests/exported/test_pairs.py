@@ -11,7 +11,6 @@ import torch
 from headwise.encoders import ENCODERS
 from headwise.encoders.windows import WindowsConfig
 from headwise.exported.export import write_exported
-from headwise.exported.graph import EXPORTS
 from headwise.exported.load import load_exported
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
@@ -47,8 +46,6 @@ def made(tmp_path_factory, needs_onnx):
     known = {}
 
     def give(row: str):
-        if ROWS[row][2].interaction != "none" and not EXPORTS:
-            pytest.skip("the exporter of this torch does not write such pairs down")
         if row not in known:
             name, readout, pair, windows = ROWS[row]
             torch.manual_seed(0)
@@ -98,8 +95,6 @@ def test_the_outputs_are_those_of_the_model(row, made):
     ],
 )
 def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx):
-    if "pair" in settings and not EXPORTS:
-        pytest.skip("the exporter of this torch does not write such pairs down")
     drawn = random.Random(1)
     with open(tmp_path / "data.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)

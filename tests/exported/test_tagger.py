@@ -258,6 +258,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_files_that_contradict_each_other(name, trained_tagger, tmp_path):
     copied = shutil.copytree(trained_tagger[1], tmp_path / "copied")
+    forge(copied, "calibration.json", lambda data: data.update(encoder_weight=0.5, expert_weight=0.5))
     forge(copied, *FORGED[name])
     with pytest.raises(HeadwiseError) as raised:
         [*load_exported(copied).predict(["w1 by Ann"])]

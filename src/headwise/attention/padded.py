@@ -67,7 +67,7 @@ def memo_of(lengths: Tensor, longest: Any) -> dict[Any, Any]:
 
 
 def cross_attention(
-    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, scale: float | None = None
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, longest: Any, scale: float | None = None
 ) -> Tensor:
     """`headwise.attention.cross.cross_attention` of padded texts.
 
@@ -76,12 +76,13 @@ def cross_attention(
         key: `[texts, keys, heads, size]`.
         value: Likewise.
         lengths: How many keys of each text are real, `[texts]`; where none is, its queries get 0.
+        longest: Keys of each text; where a graph is traced, what leaves their number open.
         scale: What products are multiplied by; by default 1 / sqrt(size).
 
     Returns:
         `[texts, queries, heads, value size]`.
     """
-    place = torch.arange(key.shape[1], device=key.device)
+    place = torch.arange(longest, device=key.device)
     empty = (lengths == 0)[:, None, None, None]
     seen = (place < lengths[:, None])[:, None, None] | empty
     q, k, v = (own.transpose(1, 2) for own in (query, key, value))

@@ -55,7 +55,7 @@ class PaddedMAB(nn.Module):
         rows = self.block.projected(x, y)
         shapes = [(own.layout.texts, own.layout.longest) for own in (x, y, y)]
         query, key, value = (own.unflatten(0, shape) for own, shape in zip(rows, shapes, strict=True))
-        seen = cross_attention(query, key, value, y.lengths, self.block.scale)
+        seen = cross_attention(query, key, value, y.lengths, y.layout.longest, self.block.scale)
         return self.block.added(x, rows[0], seen.flatten(0, 1))
 
 
@@ -129,5 +129,5 @@ def _relay(step: StarStep, s: Tensor, h: Ragged) -> Tensor:
         return rows.unflatten(2, (att.heads, -1))
 
     query = att.query(s)[:, None].unflatten(2, (att.heads, -1))
-    found = cross_attention(query, both(att.key), both(att.value), h.lengths + 1)
+    found = cross_attention(query, both(att.key), both(att.value), h.lengths + 1, shape[1] + 1)
     return att.out(found.flatten(1))

@@ -110,7 +110,13 @@ def _traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
         output_names=list(outputs),
         opset_version=OPSET,
     )
-    return library("onnx", "headwise export").load_model_from_string(content.getvalue())
+    model = library("onnx", "headwise export").load_model_from_string(content.getvalue())
+    given = module(*inputs.values())
+    each = given if isinstance(given, tuple) else (given,)
+    for own, tensor in zip(model.graph.output, each, strict=True):
+        # Tracing may leave it open, and who loads the file compares it.
+        own.type.tensor_type.shape.dim[-1].dim_value = tensor.shape[-1]
+    return model
 
 
 def _bare(model: Any) -> Any:

@@ -149,7 +149,7 @@ def _look(block: Any, own: Encoded, other: Encoded) -> Encoded:
         shapes = [(layout.texts, layout.longest) for layout in (rows.layout, other.tokens.layout)]
         sides = zip(block.projected(rows, other.tokens), (shapes[0], shapes[1], shapes[1]), strict=True)
         query, key, value = (heads.unflatten(0, shape) for heads, shape in sides)
-        found = cross_attention(query, key, value, other.tokens.lengths)
+        found = cross_attention(query, key, value, other.tokens.lengths, shapes[1][1])
         return rows.with_values(block.joined(rows.values, found.flatten(0, 1).flatten(1)))
 
     summary = own.summary

@@ -68,8 +68,6 @@ def refuse(model: AnyModel, title: str) -> None:
             raise _cannot(f"heads with the prior {kind.name}: {why}")
     if not EXPORTS and any(isinstance(own, Shaw) for prior in heads for own in parts_of(prior)):
         raise _cannot(f"heads with the prior shaw with torch {torch.__version__}; torch 2.9 and later can")
-    if not EXPORTS and getattr(model, "interaction", None) is not None:
-        raise _cannot(f"pair.interaction with torch {torch.__version__}; torch 2.9 and later can")
     if tree_use(model.encoder) != "none":
         raise _cannot(
             f"an encoder ({name}) whose heads go by dependency trees: the parser is no part of the network"

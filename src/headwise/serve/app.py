@@ -100,6 +100,8 @@ def create_app(
         app.add_middleware(HostLimit, known=(*_LOCAL, host))
 
     def records_of(asked: Asked, request: Request) -> Sequence[dict[str, Any]]:
+        if said := _called_otherwise(request):  # which older versions of FastAPI let pass
+            raise RequestError(said)
         given = {name: own for name in Asked.model_fields if (own := getattr(asked, name)) is not None}
         if len(given) != 1:
             found = " and ".join(given) or "nothing"
@@ -118,10 +120,7 @@ def create_app(
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not (kind == "application/json" or kind.endswith("+json")):
-            found = f"content-type: {kind}" if kind else "no content-type"
-            said = f"{REQUEST}: {found}; expected the header content-type: application/json"
+        if said := _called_otherwise(request):
             return refusal(request.scope, 422, RequestError.code, said)
         first = error.errors()[0]
         place = ".".join(str(own) for own in first["loc"][1:])
@@ -185,6 +184,16 @@ def create_app(
         return await run_in_threadpool(form_page, answering, texts)
 
     return app
+
+
+def _called_otherwise(request: Request) -> str:
+    """What to say of a request that does not call itself JSON: so a stranger's page cannot send one without
+    that the browser asks first. Empty for one that does."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return ""
+    found = f"content-type: {kind}" if kind else "no content-type"
+    return f"{REQUEST}: {found}; expected the header content-type: application/json"
 
 
 def is_local(host: str) -> bool:
