@@ -24,7 +24,8 @@ class Shown:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.bar.stop()
+        if not self.bar.disable:  # else Rich before 15 writes an empty line
+            self.bar.stop()
 
 
 class TextProgress(Shown):
