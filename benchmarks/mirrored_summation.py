@@ -189,8 +189,8 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
         "--precision",
         choices=["float32", "bfloat16"],
         default="float32",
-        help="of training; errors are measured in float32. bfloat16 takes a third of the time where the "
-        "processor multiplies in it",
+        help="of training; errors are measured in float32. bfloat16 takes less than half of the time "
+        "where the processor multiplies in it",
     )
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")

@@ -21,7 +21,7 @@ from reproduce_row import (
 
 _SMALLER = "--length 40 --features 10 --width 50 --sequences 100000 --test 20000 --threads 1"
 _HALF = "--sequences 100000 --test 20000"
-_QUICKLY = f"{_HALF} --precision bfloat16"  # a third of the time
+_QUICKLY = f"{_HALF} --precision bfloat16"  # less than half of the time
 _SLOWLY = "--rate 2e-4 --warmup 50"  # of wide models, whose attention learns nothing at 1e-3
 _WIDE = ("transformer", "flex", "deep-hier", "hier")
 _MODELS = (*_WIDE, "bilstm")
