@@ -11,7 +11,7 @@ FILES = sorted(path for path in SOURCE.rglob("*.py"))
 # From the bottom to the top: a room imports rooms that stand before it, and itself.
 ROOMS = (
     ("errors",),
-    ("config", "keeping", "kernel", "memory", "recipes", "threads"),
+    ("compiling", "config", "keeping", "kernel", "memory", "recipes", "threads"),
     ("ragged",),
     ("steps",),
     ("scores_schemes", "features_tokenize", "linear_form", "store_lock"),

@@ -1,14 +1,13 @@
 """The layer around attention: projections to heads and back."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from headwise.attention.choose import attention, check_priors
 from headwise.attention.heads import projections
+from headwise.compiling import uncompiled
 from headwise.errors import ConfigError
 from headwise.priors import Prior
 from headwise.priors.checked import check_meaning
@@ -61,8 +60,7 @@ class SelfAttention(RaggedModule):
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
             priors = tune(self.priors, self.learned)
             # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
-            attend: Any = torch.compiler.disable(attention) if torch.compiler.is_compiling() else attention
-            mixed = attend(query, key, mixed, priors, x.layout, self.impl)
+            mixed = uncompiled(attention)(query, key, mixed, priors, x.layout, self.impl)
         return x.with_values(self.out(mixed.flatten(1)))
 
     def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:

@@ -21,13 +21,14 @@ topmost node is the first word, which is the root and stands for no node.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from headwise.compiling import uncompiled
 from headwise.config import check_choice, check_range
 from headwise.encoders.base import Encoded
 from headwise.errors import HeadwiseError
@@ -99,9 +100,7 @@ class TreeLSTM(RaggedModule):
         Raises:
             HeadwiseError: HW310, a text is not parsed; HW311, its heads are no tree, or no brackets.
         """
-        # `torch.compile` cannot see through it; to disable what is not compiled would load its machinery.
-        find: Any = torch.compiler.disable(_plan) if torch.compiler.is_compiling() else _plan
-        plan: _Plan = find(x.layout, self.config)
+        plan: _Plan = uncompiled(_plan)(x.layout, self.config)
         step = self._dependents if self.config.trees == "dependency" else self._halves
         words = self.word(x.values)
         states, cells = [words[:0, : self.config.hidden]], words[:0, : self.config.hidden]
