@@ -24,7 +24,7 @@ from headwise.data.labels import label_names
 from headwise.data.tagged import read_tagged
 from headwise.features.bases.choice import AUTO, choose_base
 from headwise.features.tokenize import get_tokenizer
-from headwise.linear.text_data import LinearSettings
+from headwise.linear.settings import LinearSettings
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects
 from headwise.scores.schemes import read_spans, write_tags

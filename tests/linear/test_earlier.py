@@ -7,8 +7,8 @@ from scipy.sparse import csr_matrix
 
 from headwise.linear import solver, text_tables
 from headwise.linear.earlier import Earlier
+from headwise.linear.settings import LinearSettings
 from headwise.linear.solver import Rows, solve
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_features import Vocabulary
 from headwise.linear.text_fit import fit_linear

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from headwise.linear.earlier import Earlier
 from headwise.linear.form import FORM, form_of, said_of
-from headwise.linear.text_data import LinearSettings, Numbers
+from headwise.linear.settings import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
+from headwise.linear.text_numbers import Numbers
 
 TEXTS = ["Hello WORLD! 42\nok?", "", "日本語のテキスト", "ÉCOLE U.S. a 😀", "...!!!", "\n\n", "a" * 1000]
 

@@ -6,8 +6,8 @@ import pytest
 from headwise.features.tokenize import get_tokenizer
 from headwise.linear import text_fit
 from headwise.linear.form import FORM, PLAIN
+from headwise.linear.settings import LinearSettings
 from headwise.linear.shares import column_of, form_shares, pair_shares, text_shares, vector_shares
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_fit import fit_linear
 
 TEXTS = [

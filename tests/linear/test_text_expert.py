@@ -6,8 +6,8 @@ import torch
 from scipy.special import softmax
 
 from headwise.linear import text_fit, text_tables
+from headwise.linear.settings import LinearSettings
 from headwise.linear.shares import text_shares
-from headwise.linear.text_data import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
 from headwise.linear.text_model import LinearModel

@@ -8,24 +8,14 @@ import pytest
 
 from headwise.linear import text_data, text_fit
 from headwise.linear.earlier import Earlier
-from headwise.linear.text_data import LinearSettings
+from headwise.linear.settings import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_features import OFTEN
 from headwise.linear.text_fit import fit_linear
 
-TOPICS = ["the harbour and its boats", "a garden of roses", "engines with gears", "snow upon mountains"]
+from .conftest import corpus
+
 FIXED = LinearSettings(strength=1.0)
-
-
-def corpus(
-    classes: int, texts: int = 120, seed: int = 0, noise: float = 0.0
-) -> tuple[list[str], np.ndarray]:
-    random = np.random.default_rng(seed)
-    targets = random.integers(0, classes, texts)
-    shown = np.where(random.random(texts) < noise, random.integers(0, classes, texts), targets)
-    words = [topic.split() for topic in TOPICS]
-    found = [" ".join(random.choice(words[label], 3)) + f" number {random.integers(99)}" for label in shown]
-    return found, targets
 
 
 def accuracy(scores: np.ndarray, targets: np.ndarray) -> float:
@@ -53,91 +43,6 @@ def test_the_same_data_give_the_same_model():
     one, other = fit_linear(texts, targets, 3), fit_linear(texts, targets, 3)
     np.testing.assert_array_equal(one.oof_scores, other.oof_scores)
     np.testing.assert_array_equal(one.model.machine.weights, other.model.machine.weights)
-
-
-@pytest.mark.parametrize("most", [10_000, 0])  # crossed, or held out
-def test_threads_change_nothing(most, monkeypatch):
-    monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
-    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
-    texts, targets = corpus(3, seed=2)
-    vectors = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
-    fits = []
-    for threads in (1, 3):
-        monkeypatch.setattr(text_fit, "usable_threads", lambda threads=threads: threads)
-        fits.append(fit_linear(texts, targets, 3, dense=vectors))
-    one, other = fits
-    assert one.settings == other.settings
-    assert np.array_equal(one.oof_scores, other.oof_scores)
-    assert np.array_equal(one.model.machine.weights, other.model.machine.weights)
-
-
-@pytest.mark.parametrize(
-    ("losses", "found", "tried"),
-    [
-        ({0.15: 3, 0.5: 1, 1.5: 2, 4.0: 0}, 0.5, {0.15, 0.5, 1.5}),
-        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 0}, 4.0, {0.15, 0.5, 1.5, 4.0}),
-        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 5}, 1.5, {0.15, 0.5, 1.5, 4.0}),
-        ({0.15: 1, 0.5: 2, 1.5: 3, 4.0: 0}, 0.15, {0.15, 0.5, 1.5}),
-    ],
-)
-def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
-    asked = set()
-
-    def judge(several):
-        asked.update(own.strength for own in several)
-        return [losses[own.strength] for own in several]
-
-    comparison = text_fit._Comparison.__new__(text_fit._Comparison)
-    comparison.judge, comparison.hurried = judge, True
-    assert comparison.along(LinearSettings(), "strength", text_data.STRENGTHS).strength == found
-    assert asked == tried
-    comparison.hurried = False
-    best = comparison.along(LinearSettings(), "strength", text_data.STRENGTHS).strength
-    assert best == min(losses, key=lambda strength: losses[strength])
-    assert asked == set(losses)
-
-
-def test_much_work_is_compared_in_a_hurry(monkeypatch):
-    texts, targets = corpus(3, noise=0.2)
-    asked, solve = [], text_data.solve
-    monkeypatch.setattr(
-        text_data, "solve", lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1]
-    )
-    fit_linear(texts, targets, 3)
-    assert set(asked) == {None}
-    before = len(asked)
-    asked.clear()
-    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
-    found = fit_linear(texts, targets, 3)
-    assert len(asked) < before
-    assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
-    assert set(asked[:-6]) == {text_fit.ROUGH}
-    assert found.cv_score > 0.6
-
-
-def test_machines_side_by_side_have_their_limit(monkeypatch):
-    asked = []
-    monkeypatch.setattr(text_fit, "MUCH_WORK", 0)
-    monkeypatch.setattr(text_fit, "usable_threads", lambda: 64)
-    run = text_fit.run_jobs
-    monkeypatch.setattr(text_fit, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
-    texts, targets = corpus(3, 60, seed=2)
-    model = fit_linear(texts, targets, 3).model
-    cells = 3 * sum(len(own) for own in model.blocks.values())
-    assert set(asked) == {64}
-    asked.clear()
-    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 2 * cells)
-    fit_linear(texts, targets, 3)
-    assert max(asked) <= 2
-    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 1)
-    fit_linear(texts, targets, 3)
-    assert asked[-1] == 1
-    monkeypatch.setattr(text_fit, "MOST_SIDE_BY_SIDE", 10**9)
-    fit_linear(texts, targets, 3)
-    assert asked[-1] == 64
-    monkeypatch.setattr(text_fit, "MUCH_WORK", 1e9)
-    fit_linear(texts, targets, 3)
-    assert asked[-1] == 1
 
 
 def test_out_of_fold_scores_do_not_know_the_label():

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from headwise.linear.text_data import LinearSettings, Numbers, training_data
+from headwise.linear.importance import Importance
+from headwise.linear.settings import LinearSettings
+from headwise.linear.targets import Targets
+from headwise.linear.text_data import TrainingData
 from headwise.linear.text_features import BlockReader
 from headwise.linear.text_fit import fit_linear
 
@@ -79,18 +82,9 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
     assert np.abs(said[0] - said[1]).max() < 0.1 * np.abs(said[1]).max()  # the order of texts is another
 
 
-def test_numbers_count_by_weights():
-    values = np.array([[0.0], [1.0], [1.0], [4.0], [1e6]])
-    found = Numbers.of(values, weights=np.array([1.0, 1.0, 1.0, 2.0, 0.0]))
-    again = Numbers.of(np.array([[0.0], [1.0], [1.0], [4.0], [4.0]]))
-    assert found.center == pytest.approx(again.center)
-    assert found.deviation == pytest.approx(again.deviation)
-
-
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
-    data = training_data(
-        TEXTS, np.zeros(200, np.int64), 2, None, None, np.repeat([1.0, 50.0], [198, 2]), None,
-        BlockReader("words"), 10**6, judged=198,
-    )  # fmt: skip
+    targets = Targets.of(np.zeros(200, np.int64), 2)
+    importance = Importance.of(targets, np.repeat([1.0, 50.0], [198, 2]), judged=198)
+    data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, judged=198)
     plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)
     np.testing.assert_array_equal(data.blocks["words"][0].idf, plain.idf)

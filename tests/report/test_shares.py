@@ -8,7 +8,7 @@ from headwise.data.pair import Pair
 from headwise.encoders import MSTransformerConfig
 from headwise.features.embedding import WordConfig
 from headwise.features.vocabulary import Vocabulary
-from headwise.linear.text_data import LinearSettings
+from headwise.linear.settings import LinearSettings
 from headwise.linear.text_expert import TextExpert
 from headwise.linear.text_fit import fit_linear
 from headwise.models.classifier import Model

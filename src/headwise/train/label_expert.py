@@ -6,8 +6,9 @@ import numpy as np
 
 from headwise.data.chunks import some
 from headwise.linear.mixture import Mixture, fit_mixture
+from headwise.linear.settings import Chosen
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import Chosen, LinearFit, fit_linear
+from headwise.linear.text_fit import LinearFit, fit_linear
 from headwise.train.crossing import Crossed
 from headwise.train.remember import remembered
 

@@ -13,8 +13,9 @@ from headwise.data.example import Example
 from headwise.layers.classify import class_weights
 from headwise.layers.label_sets import label_set_loss
 from headwise.linear.mixture import LEAST_SHARE
+from headwise.linear.settings import Chosen
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import Chosen, LinearFit
+from headwise.linear.text_fit import LinearFit
 from headwise.linear.text_model import LinearModel
 from headwise.models.label_set_model import LabelSetModel
 from headwise.scores.binary import (

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.linear.mixture import LEAST_SHARE
+from headwise.linear.settings import Chosen
 from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import Chosen
 from headwise.train.crossing import Crossed
 from headwise.train.label_expert import fit_texts
 

@@ -1,0 +1,96 @@
+"""Comparison: machines side by side, and settings compared in a hurry."""
+
+import numpy as np
+import pytest
+
+from headwise.linear import comparison, text_data, text_fit
+from headwise.linear.comparison import Comparison
+from headwise.linear.settings import STRENGTHS, LinearSettings
+from headwise.linear.text_fit import fit_linear
+
+from .conftest import corpus
+
+
+@pytest.mark.parametrize("most", [10_000, 0])  # crossed, or held out
+def test_threads_change_nothing(most, monkeypatch):
+    monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
+    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    texts, targets = corpus(3, seed=2)
+    vectors = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
+    fits = []
+    for threads in (1, 3):
+        monkeypatch.setattr(comparison, "usable_threads", lambda threads=threads: threads)
+        fits.append(fit_linear(texts, targets, 3, dense=vectors))
+    one, other = fits
+    assert one.settings == other.settings
+    assert np.array_equal(one.oof_scores, other.oof_scores)
+    assert np.array_equal(one.model.machine.weights, other.model.machine.weights)
+
+
+@pytest.mark.parametrize(
+    ("losses", "found", "tried"),
+    [
+        ({0.15: 3, 0.5: 1, 1.5: 2, 4.0: 0}, 0.5, {0.15, 0.5, 1.5}),
+        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 0}, 4.0, {0.15, 0.5, 1.5, 4.0}),
+        ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 5}, 1.5, {0.15, 0.5, 1.5, 4.0}),
+        ({0.15: 1, 0.5: 2, 1.5: 3, 4.0: 0}, 0.15, {0.15, 0.5, 1.5}),
+    ],
+)
+def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
+    asked = set()
+
+    def judge(several):
+        asked.update(own.strength for own in several)
+        return [losses[own.strength] for own in several]
+
+    compared = Comparison.__new__(Comparison)
+    compared.judge, compared.hurried = judge, True
+    assert compared.along(LinearSettings(), "strength", STRENGTHS).strength == found
+    assert asked == tried
+    compared.hurried = False
+    best = compared.along(LinearSettings(), "strength", STRENGTHS).strength
+    assert best == min(losses, key=lambda strength: losses[strength])
+    assert asked == set(losses)
+
+
+def test_much_work_is_compared_in_a_hurry(monkeypatch):
+    texts, targets = corpus(3, noise=0.2)
+    asked, solve = [], text_data.solve
+    monkeypatch.setattr(
+        text_data, "solve", lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1]
+    )
+    fit_linear(texts, targets, 3)
+    assert set(asked) == {None}
+    before = len(asked)
+    asked.clear()
+    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    found = fit_linear(texts, targets, 3)
+    assert len(asked) < before
+    assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
+    assert set(asked[:-6]) == {comparison.ROUGH}
+    assert found.cv_score > 0.6
+
+
+def test_machines_side_by_side_have_their_limit(monkeypatch):
+    asked = []
+    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    monkeypatch.setattr(comparison, "usable_threads", lambda: 64)
+    run = comparison.run_jobs
+    monkeypatch.setattr(comparison, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
+    texts, targets = corpus(3, 60, seed=2)
+    model = fit_linear(texts, targets, 3).model
+    cells = 3 * sum(len(own) for own in model.blocks.values())
+    assert set(asked) == {64}
+    asked.clear()
+    monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 2 * cells)
+    fit_linear(texts, targets, 3)
+    assert max(asked) <= 2
+    monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 1)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 1
+    monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 10**9)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 64
+    monkeypatch.setattr(comparison, "MUCH_WORK", 1e9)
+    fit_linear(texts, targets, 3)
+    assert asked[-1] == 1
