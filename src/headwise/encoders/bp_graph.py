@@ -106,7 +106,7 @@ class PartitionGraph:
         """The same as `context`, `width` tokens at a time; without labels, all are 0."""
         if (width, labels) not in self._tiles:
             graph = self._context()  # which is not kept beside the tiles
-            seen, none = graph.visible, torch.zeros(0, dtype=torch.int64)
+            seen, none = graph.visible, torch.zeros(0, dtype=torch.int64, device=self.device)
             query, key = seen.nonzero()[:, 0], graph.neighbours[seen] if graph.blocks else none
             label = graph.labels[seen] if labels and graph.labels is not None else torch.zeros_like(key)
             edges = query.numpy(), key.numpy(), label.numpy()

@@ -61,7 +61,7 @@ def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) 
 @lru_cache(maxsize=8)
 def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     with to_be_kept():
-        distance = torch.arange(-reach, reach + 1, dtype=torch.float64)[:, None]
-        half = torch.arange(0, width, 2, dtype=torch.float64)
+        distance = torch.arange(-reach, reach + 1, dtype=torch.float64, device="cpu")[:, None]
+        half = torch.arange(0, width, 2, dtype=torch.float64, device="cpu")
         angle = distance * 10000.0 ** (-half / width)
         return torch.cat([angle.sin(), angle.cos()], dim=1)[:, :width].to(device, dtype)
