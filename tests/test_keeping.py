@@ -1,9 +1,14 @@
 """What is kept of a batch outlives whatever computed when it was made."""
 
+import pytest
 import torch
+from torch import nn
 from torch._C._functorch import is_functorch_wrapped_tensor
 
+from headwise.encoders.bp_graph import partition_graph
 from headwise.keeping import to_be_kept
+from headwise.priors.transformer_xl import sinusoids
+from headwise.ragged import Layout
 
 
 def test_apart_from_inference_mode():
@@ -30,3 +35,18 @@ def test_apart_from_transforms():
     for own in kept:  # as any other tensor, also in the next transform
         assert torch.func.grad(lambda x, own=own: (x * own).sum())(x).tolist() == [0.0, 1.0, 2.0]
         assert not is_functorch_wrapped_tensor(own)
+
+
+def test_what_torch_export_makes_is_not_kept_beyond_its_batch():
+    """It has no values, and would be taken for the plan of the next batch of such texts."""
+
+    class Sums(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            graph = partition_graph(Layout([4, 2, 37]), 3, 2, False)
+            return x + sinusoids(37, 6, x.dtype, x.device).sum() + graph.lengths.sum()
+
+    sums, x = Sums(), torch.ones(1)
+    torch.export.export(sums, (x,), strict=False)
+    wanted = 43 + 1 + sinusoids(37, 6, torch.float64, x.device).sum()
+    assert sums(x).item() == pytest.approx(wanted.item(), abs=1e-4)
+    assert partition_graph(Layout([4, 2, 37]), 3, 2, False).context.visible.any(1).all()

@@ -210,6 +210,8 @@ def test_constructor_errors():
         Ragged(torch.zeros(4, 2), Layout([1, 2]))
     with pytest.raises(ValueError, match="add up to 1 rows"):
         Ragged(torch.tensor(1.0), Layout([1]))
+    with pytest.raises(ValueError, match="values are on meta, but the layout is on cpu; Layout"):
+        Ragged(torch.zeros(3, 2, device="meta"), Layout([1, 2]))
     with pytest.raises(ValueError, match="begin with 0"):
         Ragged.from_offsets(torch.zeros(2), torch.tensor([1, 2]))
     with pytest.raises(ValueError, match="begin with 0"):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import torch
 from torch._C._functorch import peek_interpreter_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 
 @contextmanager
@@ -24,3 +25,9 @@ def to_be_kept() -> Iterator[None]:
 
             with temporarily_clear_interpreter_stack():
                 yield
+
+
+def outlasts() -> bool:
+    """Whether what is made now can be kept beyond this batch: not where tensors without values, or what
+    writes down what is computed, stand in for it (`torch.export`, say)."""
+    return _get_current_dispatch_mode() is None

@@ -203,7 +203,7 @@ class Ragged:
 
     Raises:
         TypeError: The values are no tensor, or the layout is none.
-        ValueError: The number of rows and the layout disagree.
+        ValueError: The number of rows and the layout disagree, or they are on different devices.
     """
 
     def __init__(self, values: Tensor, layout: Layout):
@@ -215,6 +215,11 @@ class Ragged:
         if values.dim() == 0 or values.shape[0] != layout.total:
             raise ValueError(
                 f"values have shape {tuple(values.shape)}, but the lengths add up to {layout.total} rows"
+            )
+        if values.device.type != layout.device.type:
+            raise ValueError(
+                f"values are on {values.device}, but the layout is on {layout.device}; Layout(lengths, "
+                "values.device) and Ragged.from_lengths(values, lengths) make one beside them"
             )
         self.values = values
         self.layout = layout

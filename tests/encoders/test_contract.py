@@ -183,6 +183,18 @@ def test_state_dict_round_trip(encoder_row, encoder_of, words):
     assert torch.equal(other(batch).tokens.values, wanted)
 
 
+def test_another_default_device_changes_nothing(encoder_row, encoder_of, words):
+    """What is made for a batch is made where the batch is, or on the CPU where NumPy is to read it."""
+    encoder, lengths = encoder_of(encoder_row), (4, 0, 19, 1, 2)
+    wanted = encoder(words(lengths, WIDTH)).tokens.values
+    batch = words(lengths, WIDTH)
+    batch.values.requires_grad_()
+    with torch.device("meta"):
+        found = encoder(batch).tokens.values
+        found.sum().backward()
+    assert torch.equal(found, wanted)
+
+
 def test_bfloat16(encoder_row, encoder_of, words):
     exact = encoder_of(encoder_row)(words(LENGTHS, WIDTH))
     encoder, batch = encoder_of(encoder_row, torch.bfloat16), words(LENGTHS, WIDTH, torch.bfloat16)

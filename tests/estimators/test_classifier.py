@@ -154,8 +154,24 @@ def test_given_dev_texts(fitted):
         tiny().fit(X, Y, dev=(["a"], ["strange"]))
 
 
+class Polars:
+    """As much of a Polars DataFrame as is used, which has no `ndim` and goes through its columns."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+
+    def __iter__(self):
+        return iter(self.values.T)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
 def test_a_table_of_one_column_is_one_of_texts():
-    assert base.texts_of(np.array([["good"], ["bad"]], dtype=object)) == ["good", "bad"]
+    table = np.array([["good"], ["bad"]], dtype=object)
+    assert base.texts_of(table) == base.texts_of(Polars(table)) == ["good", "bad"]
+    with pytest.raises(ValueError, match="X has 2 dimensions"):
+        base.texts_of(Polars(table.reshape(1, 2)))
 
 
 @pytest.mark.parametrize(

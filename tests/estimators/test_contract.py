@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -369,3 +370,19 @@ def test_dev_items_that_are_trained_on_are_told(row, unfitted):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         own.fit(row.X[10:], row.y[10:], dev=(row.X[:10], row.y[:10]))
+
+
+@pytest.mark.parametrize("base", ["none", "english"])
+def test_another_default_device_changes_nothing(row, tiny, base, tmp_path):
+    """`torch.set_default_device` stands at the head of many a notebook; of meta there are no values."""
+    own = row.kind(recipe={**tiny, "base": {"name": base}, "train": {"folds": 0}}, epochs=1)
+    usual = clone(own).fit(row.X, row.y)
+    usual.save(tmp_path / "m")
+    torch.set_default_device("meta")
+    try:
+        loaded = row.kind.load(tmp_path / "m")
+        found = [plain(fitted.predict(row.X)) for fitted in (usual, loaded, own.fit(row.X, row.y))]
+        assert torch.empty(0).is_meta
+    finally:
+        torch.set_default_device(None)
+    assert found == [plain(usual.predict(row.X))] * 3

@@ -67,10 +67,9 @@ def test_types_of_pandas(labels, unfitted, tmp_path):
 
 
 class Table(Nullable):
-    """Likewise of a DataFrame of one column."""
+    """Likewise of a DataFrame of one column, of pandas or Polars, which has no `ndim`."""
 
     tolist = dtype = None
-    ndim = 2
     shape = (len(X), 1)
 
     def __array__(self, dtype=None, copy=None):

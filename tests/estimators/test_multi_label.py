@@ -84,12 +84,11 @@ def test_what_cannot_be_fitted(tiny, X, y, error, message):
 
 
 class Frame:
-    """As much of a pandas DataFrame as is used."""
-
-    ndim = 2
+    """As much of a DataFrame as is used, of pandas or Polars, which has no `ndim`."""
 
     def __init__(self, values, columns):
         self.values, self.columns = np.asarray(values), columns
+        self.shape = self.values.shape
 
     def __array__(self, dtype=None, copy=None):
         return self.values.astype(dtype)

@@ -59,15 +59,38 @@ class Frame:
     """As much of a pandas DataFrame as is used: iterating over one gives the names of its columns."""
 
     def __init__(self, rows, names=("question", "answer")):
-        self.rows, self.names = rows, names
+        self.rows, self.columns = rows, names
 
     def __iter__(self):
-        return iter(self.names)
+        return iter(self.columns)
 
     def itertuples(self, index=True, name="Pandas"):
         assert not index
         assert name is None
         return iter(self.rows)
+
+
+class PolarsFrame:
+    """As much of a Polars DataFrame as is used: iterating over one gives its columns."""
+
+    def __init__(self, rows, names=("question", "answer")):
+        self.rows, self.columns = rows, names
+
+    def __iter__(self):
+        return zip(*self.rows, strict=True)
+
+    def iter_rows(self):
+        return iter(self.rows)
+
+
+def test_two_rows_of_polars_are_not_its_two_columns(fitted, tiny):
+    X, y = pairs(60)
+    found = fitted.predict_proba(PolarsFrame(X[:2]))
+    np.testing.assert_array_equal(found, fitted.predict_proba(X[:2]))
+    own = PairClassifier(recipe=tiny, epochs=1).fit(PolarsFrame(X), y)
+    assert own.feature_names_in_.tolist() == ["question", "answer"]
+    with pytest.raises(ValueError, match="the columns 'answer' and 'question'"):
+        own.predict(PolarsFrame(X, ("answer", "question")))
 
 
 def test_data_frame_and_cross_validation(fitted, tiny):

@@ -23,6 +23,19 @@ def test_normalised_text_vectors_do_not_mix_texts_when_judged(normalize):
     torch.testing.assert_close(classifier(text)[:1], classifier(text[:1]))
 
 
+@pytest.mark.parametrize("texts", [0, 1])
+def test_a_text_alone_in_its_batch_goes_by_the_batches_before(texts):
+    """An epoch of 33 texts ends with one, and so does one with a long text."""
+    classifier = Classifier(6, 3, ClassifierConfig(normalize="batch", dropout=0.0)).train()
+    classifier(3 + 2 * torch.randn(8, 6))
+    before = {name: own.clone() for name, own in classifier.state_dict().items()}
+    alone = torch.randn(texts, 6, requires_grad=True)
+    found = classifier(alone)
+    found.sum().backward()
+    torch.testing.assert_close(classifier.state_dict(), before)
+    torch.testing.assert_close(found, classifier.eval()(alone))
+
+
 def test_label_smoothing_by_hand():
     logits, targets = torch.randn(5, 3), torch.tensor([0, 2, 1, 1, 0])
     spread = torch.full((5, 3), 0.3 / 3)

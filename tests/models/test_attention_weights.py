@@ -144,3 +144,12 @@ def test_threads_share_a_model_and_not_what_they_see():
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(look, range(60)))
     assert not any(module._forward_hooks for module in model.modules())
+
+
+@pytest.mark.parametrize("encoder", [name for name in ENCODERS if "lstm" not in name])
+def test_another_default_device_changes_nothing(encoder):
+    model = Model(config(encoder), VOCABULARY, ["x", "y"])
+    wanted = [own.between_words() for own in attention_weights(model, "the cat saw a dog")]
+    with torch.device("meta"):
+        found = [own.between_words() for own in attention_weights(model, "the cat saw a dog")]
+    assert all(map(torch.equal, found, wanted))

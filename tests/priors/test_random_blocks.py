@@ -37,6 +37,12 @@ def test_pinned_lots():
     ]
 
 
+def test_lots_are_drawn_whatever_the_default_device():
+    wanted = blocks_seen(RandomBlocks(4, 1), 24)
+    with torch.device("meta"):
+        assert blocks_seen(RandomBlocks(4, 1), 24) == wanted
+
+
 def test_seed_and_length_change_the_lots():
     first = blocks_seen(RandomBlocks(4, 1, 0, seed=1), 80)
     assert first == blocks_seen(RandomBlocks(4, 1, 0, seed=1), 80)

@@ -22,7 +22,7 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
     key = (band_of, prior)
     if key not in layout.memo:
         with to_be_kept():
-            lengths = torch.tensor(layout.sizes, dtype=torch.int64)
+            lengths = torch.tensor(layout.sizes, dtype=torch.int64, device="cpu")
             band = prior.band(lengths)
             if band is not None:
                 check_band(prior, lengths)

@@ -299,7 +299,7 @@ class _Call:
 
     def stats(self) -> Tensor:
         """Room for maximum and sum of each row's weights."""
-        return torch.empty(2 * (self.heads * self.rows + SPARE), dtype=self.dtype)
+        return torch.empty(2 * (self.heads * self.rows + SPARE), dtype=self.dtype, device="cpu")
 
     def scratch(self, backward: int, *, table: int) -> int:
         """Numbers of scratch memory that a call for tiles needs."""

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from headwise.attention.edges import Tiles, Trees
 from headwise.attention.neighbours import Edges, Graph
-from headwise.keeping import to_be_kept
+from headwise.keeping import outlasts, to_be_kept
 from headwise.ragged import Layout
 
 _SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths
@@ -106,7 +106,7 @@ class PartitionGraph:
         """The same as `context`, `width` tokens at a time; without labels, all are 0."""
         if (width, labels) not in self._tiles:
             graph = self._context()  # which is not kept beside the tiles
-            seen, none = graph.visible, torch.zeros(0, dtype=torch.int64)
+            seen, none = graph.visible, torch.zeros(0, dtype=torch.int64, device=self.device)
             query, key = seen.nonzero()[:, 0], graph.neighbours[seen] if graph.blocks else none
             label = graph.labels[seen] if labels and graph.labels is not None else torch.zeros_like(key)
             edges = query.numpy(), key.numpy(), label.numpy()
@@ -229,6 +229,7 @@ def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> Partitio
     if name not in layout.memo:
         with to_be_kept():
             same = len(set(layout.sizes)) == 1 and layout.total <= _LARGE  # windows of a long text
-            make = _kept_graph if layout.total <= _SMALL or same else PartitionGraph
+            small = layout.total <= _SMALL or same
+            make = _kept_graph if small and outlasts() else PartitionGraph
             layout.memo[name] = make(layout.sizes, layout.device, k, clip, causal)
     return layout.memo[name]

@@ -53,10 +53,10 @@ class Positions(nn.Module):
 def sinusoids(length: int, width: int) -> Tensor:
     """`[length, width]`, float32: sines in the even features, cosines in the odd ones
     (Vaswani et al. 2017, 3.5)."""
-    place = torch.arange(length, dtype=torch.float64)[:, None]
-    even = torch.arange(0, width, 2, dtype=torch.float64)
+    place = torch.arange(length, dtype=torch.float64, device="cpu")[:, None]
+    even = torch.arange(0, width, 2, dtype=torch.float64, device="cpu")
     angle = place * torch.exp(-math.log(10000.0) * even / width)
-    table = torch.zeros(length, width, dtype=torch.float64)
+    table = torch.zeros(length, width, dtype=torch.float64, device="cpu")
     table[:, 0::2] = angle.sin()
     table[:, 1::2] = angle.cos()[:, : width // 2]
     return table.float()

@@ -201,11 +201,12 @@ def _star(
     ask, relay_key, relay_value = projected(step.relay_attention, s, torch.cat([s, new]))
     mixed = torch.zeros_like(ask)
     for text, (start, size) in enumerate(_cuts(layout)):
-        words = torch.arange(start, start + size)
-        columns = torch.cat([words, total + words, torch.tensor([2 * total + text, 2 * total + len(s)])])
+        words = torch.arange(start, start + size, device=h.device)
+        relay = words.new_tensor([2 * total + text, 2 * total + len(s)])
+        columns = torch.cat([words, total + words, relay])
         beyond = (*_words(size, "state"), *_words(size), Node("relay"), Node("nothing"))
         looks.append(Look("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond))
-        seen = torch.cat([torch.tensor([text]), len(s) + words])
+        seen = torch.cat([words.new_tensor([text]), len(s) + words])
         scores = ask[:, text, None] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
         of_relay = scores.softmax(-1)
         mixed[:, text] = (of_relay @ relay_value[:, seen])[:, 0]
@@ -275,7 +276,7 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look
     query, key, seen = module.query(h), module.key(h), torch.zeros_like(h)
     looks = []
     for text, (start, size) in enumerate(_cuts(x.layout)):
-        rows, place = slice(start, start + size), torch.arange(size)
+        rows, place = slice(start, start + size), torch.arange(size, device=h.device)
         visible = place[None] < place[:, None] if module.earlier else place[None] > place[:, None]
         scores = module.bound * torch.tanh((query[rows, None] + key[None, rows]) / module.bound)
         weights = scores.exp() * visible[..., None]

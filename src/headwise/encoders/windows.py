@@ -75,13 +75,13 @@ def default_words(config: Any) -> int:
 
 def _sees_most(prior: Any) -> bool:
     """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
-    band = prior.band(torch.tensor([_LONG]))
+    band = prior.band(torch.tensor([_LONG], device="cpu"))
     return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
 
 
 def _grows(prior: Any) -> bool:
     """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
-    bands = [prior.band(torch.tensor([length])) for length in (_LONG, 2 * _LONG)]
+    bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
     seen = [(band.left + band.right).max() for band in bands]
     return bool(seen[1] > seen[0])
 

@@ -289,6 +289,11 @@ def plain(text: Any) -> str:
     return str.__str__(text) if isinstance(text, str) else str(text)
 
 
+def dimensions(X: Any) -> int:
+    """1 of a list or a column, 2 of a table, also of one of Polars, which does not say it itself."""
+    return len(getattr(X, "shape", (0,)))
+
+
 def texts_of(X: Any) -> list[str]:
     """A column of texts as a list of plain strings.
 
@@ -296,10 +301,10 @@ def texts_of(X: Any) -> list[str]:
         TypeError, ValueError: It is something else.
     """
     check_listed(X, "texts")
-    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:  # a DataFrame, or what resampling makes of a list
+    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or what resampling makes of a list
         X = np.asarray(X, dtype=object)[:, 0]
-    if getattr(X, "ndim", 1) != 1:
-        raise ValueError(f"X has {X.ndim} dimensions; expected a list or one column of texts")
+    if (found := dimensions(X)) != 1:
+        raise ValueError(f"X has {found} dimensions; expected a list or one column of texts")
     texts: Sequence[Any] = list(X)
     for place, text in enumerate(texts):
         if not isinstance(text, str):

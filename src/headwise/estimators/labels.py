@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.estimators.base import TextEstimator, check_answered, plain
+from headwise.estimators.base import TextEstimator, check_answered, dimensions, plain
 from headwise.scores.thresholds import decide
 
 Answered = tuple[Sequence[Any], np.ndarray]
@@ -92,7 +92,7 @@ def check_labels(y: Any) -> np.ndarray:
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
         # Tables have types of their own, which scikit-learn would make numbers with fractions.
         column = y.tolist if hasattr(y, "tolist") else y.__iter__  # pandas, Polars
-        y = list(column()) if getattr(y, "ndim", 1) == 1 else y.to_numpy()
+        y = list(column()) if dimensions(y) == 1 else y.to_numpy()
     targets = column_or_1d(y)
     # An array of strings has NaN as 'nan', and an Enum's text cut off where its value would end.
     own = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets

@@ -16,6 +16,7 @@ from headwise.estimators.base import (
     TextEstimator,
     check_answered,
     check_columns,
+    dimensions,
     pair_of,
     plain,
     texts_of,
@@ -143,7 +144,7 @@ def _columns(y: Any) -> list[str] | None:
 
 def _matrix(y: Any) -> NDArray[np.bool_] | None:
     """An indicator matrix, if y is one."""
-    if not (issparse(y) or getattr(y, "ndim", 1) == 2):
+    if not (issparse(y) or dimensions(y) == 2):
         return None
     values: Any = np.asarray(y.toarray() if issparse(y) else y)
     if not np.isin(values, (0, 1)).all():

@@ -134,7 +134,9 @@ class PairRegressor(PairEstimator, NumberEstimator):
 
 def _pairs(X: Any) -> list[Pair]:
     check_listed(X, "pairs of texts")
-    rows: list[Any] = list(X.itertuples(index=False, name=None) if hasattr(X, "itertuples") else X)
+    if hasattr(X, "itertuples"):  # pandas
+        X = X.itertuples(index=False, name=None)
+    rows: list[Any] = list(X.iter_rows() if hasattr(X, "iter_rows") else X)  # Polars
     for place, row in enumerate(rows):
         if (
             isinstance(row, (str, Mapping, *UNORDERED))
@@ -148,5 +150,5 @@ def _pairs(X: Any) -> list[Pair]:
 
 def _column_names(X: Any) -> list[str]:
     """The names of the columns of a table; of all else none."""
-    names = list(X) if hasattr(X, "itertuples") else []
+    names: list[str] = list(getattr(X, "columns", ()))
     return names if all(isinstance(name, str) for name in names) else []

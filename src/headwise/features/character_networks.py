@@ -49,7 +49,9 @@ class CharacterLSTM(nn.Module):
     def forward(self, x: Ragged) -> Tensor:
         """Character vectors -> `[words, features]`; every word must have a character."""
         steps = steps_of(x.layout)
-        packed = PackedSequence(x.values.index_select(0, steps.rows), torch.tensor(steps.sizes))
+        packed = PackedSequence(
+            x.values.index_select(0, steps.rows), torch.tensor(steps.sizes, device="cpu")
+        )
         _, (last, _) = self.lstm(packed)
         states = torch.cat(list(last), dim=1)
         return torch.empty_like(states).index_copy(0, steps.texts, states)

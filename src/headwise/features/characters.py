@@ -91,7 +91,7 @@ class CharacterEmbedding(nn.Module):
         spelled = [self._spell[word] for word in numbers]
         shapes = np.array([word.shape for word in spelled], dtype=np.float32).reshape(-1, len(SHAPES))
         return Spellings(
-            torch.tensor(words, dtype=torch.int64),
+            torch.tensor(words, dtype=torch.int64, device="cpu"),
             _ragged([word.characters for word in spelled]),
             _ragged([word.ngrams for word in spelled]),
             torch.from_numpy(shapes),

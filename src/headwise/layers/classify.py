@@ -6,7 +6,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import batch_norm, cross_entropy
 
 from headwise.config import check_range
 from headwise.errors import ConfigError
@@ -36,6 +36,17 @@ class ClassifierConfig:
         check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
 
 
+class BatchNorm(nn.BatchNorm1d):
+    """Normalises over the batch. A text that is alone in one while training, as a long one is, cannot be
+    told from the mean: it is normalised by what the batches before had, as when the model predicts."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if len(input) > 1 or not self.training:
+            return super().forward(input)
+        seen = self.running_mean, self.running_var
+        return batch_norm(input, *seen, self.weight, self.bias, eps=self.eps)
+
+
 class Classifier(nn.Module):
     """Two-layer perceptron from a text vector to a logit for each label.
 
@@ -47,7 +58,7 @@ class Classifier(nn.Module):
 
     def __init__(self, width: int, classes: int, config: ClassifierConfig):
         super().__init__()
-        norms = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
+        norms = {"none": nn.Identity, "batch": BatchNorm, "layer": nn.LayerNorm}
         self.layers = nn.Sequential(
             norms[config.normalize](width),
             nn.Linear(width, config.hidden),

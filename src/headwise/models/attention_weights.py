@@ -65,14 +65,15 @@ class AttentionMap:
         words that do not look here are 0."""
         of = _standing(self.queries, len(self.words)).to(self.weights)
         to = _standing(self.keys, len(self.seen)).to(self.weights)
-        of = of * torch.tensor([node.name in ("word", "state") for node in self.queries])[:, None]
+        looks = [node.name in ("word", "state") for node in self.queries]
+        of = of * torch.tensor(looks, device=of.device)[:, None]
         return of.T @ self.weights @ (to / to.sum(1, keepdim=True).clamp(min=1))
 
 
 def _standing(nodes: Sequence[Node], words: int) -> Tensor:
     """`[nodes, words]`, 1 where a node stands for a word."""
-    place = torch.arange(words)
-    ranges = torch.tensor([(node.start, node.stop) for node in nodes]).reshape(-1, 2, 1)
+    place = torch.arange(words, device="cpu")
+    ranges = torch.tensor([(node.start, node.stop) for node in nodes], device="cpu").reshape(-1, 2, 1)
     return ((place >= ranges[:, 0]) & (place < ranges[:, 1])).long()
 
 

@@ -132,7 +132,7 @@ class LanguageModel(AnyModel):
         """
         nats, done = 0.0, 0
         for losses in self.nats(text, batch_tokens=batch_tokens):
-            nats += float(losses.double().sum())
+            nats += float(losses.cpu().double().sum())
             done += len(losses)
             told(done)
         return LanguageScores(self.symbols.unit, done, nats, text.unknown)

@@ -106,6 +106,6 @@ class MaskedModel(TextModel):
         words, nats, right = 0, 0.0, 0
         for _, _, losses, told in self.nats(encoded):
             words += len(losses)
-            nats += float(losses.double().sum())
+            nats += float(losses.cpu().double().sum())
             right += int(told.sum())
         return MaskedScores(words, nats, right)

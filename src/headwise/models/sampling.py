@@ -44,7 +44,7 @@ def choose(logits: Tensor, config: SampleConfig, generator: torch.Generator) -> 
     """A symbol drawn by its logits `[symbols]`."""
     if config.temperature == 0 or config.top_k == 1:
         return int(logits.argmax())
-    logits = logits.double().cpu()
+    logits = logits.cpu().double()
     logits = (logits - logits.max()) / config.temperature
     if 0 < config.top_k < len(logits):
         logits = logits.masked_fill(logits < logits.topk(config.top_k).values[-1], float("-inf"))

@@ -170,9 +170,10 @@ class TagModel(TagAnswers, TextModel):
         text; `weights` are those of `decode`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
         for places, scores, crf in self._scored(encoded, weights):
-            exact = scores.map(Tensor.double)
+            # In float64, where there is one.
+            exact = scores if scores.device.type == "mps" else scores.map(Tensor.double)
             chances = (self.tagger.probabilities(exact) if crf is None else crf.marginals(exact)).values
-            parts = np.split(chances.cpu().numpy(), scores.layout.offsets[1:-1].tolist())
+            parts = np.split(chances.cpu().double().numpy(), scores.layout.offsets[1:-1].tolist())
             for place, part in zip(places, parts, strict=True):
                 out[place] = part
         return out

@@ -127,7 +127,7 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
     if prior in _checked or _ours(prior):
         return
     sizes = [*_LENGTHS, *lengths[lengths <= _LONGEST].sort().values[-1:].tolist()]
-    band = prior.band(torch.tensor(sizes, dtype=torch.int64))
+    band = prior.band(torch.tensor(sizes, dtype=torch.int64, device="cpu"))
     if band is None:
         return
     for place, size in enumerate(sizes):

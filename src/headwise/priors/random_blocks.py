@@ -50,7 +50,7 @@ class RandomBlocks(Prior):
 
     def _table(self, blocks: int, length: int) -> Tensor:
         """`[blocks, blocks]`: which block sees which."""
-        block = torch.arange(blocks)
+        block = torch.arange(blocks, device="cpu")
         near = (block[:, None] - block).abs() <= self.neighbours
         lots = _hash(_hash(_hash(_hash(self.seed % 2**62) + length) + block[:, None]) + block)
         lots = lots.masked_fill(near, torch.iinfo(torch.int64).min)
@@ -67,7 +67,7 @@ class RandomBlocks(Prior):
 
 def _hash(number: Tensor | int) -> Tensor:
     """Well mixed 64 bits of a whole number (the finalizer of splitmix64), the same on every machine."""
-    bits = torch.as_tensor(number, dtype=torch.int64) + -7046029254386353131
+    bits = torch.as_tensor(number, dtype=torch.int64, device="cpu") + -7046029254386353131
     bits = (bits ^ (bits >> 30 & 0x3FFFFFFFF)) * -4658895280553007687
     bits = (bits ^ (bits >> 27 & 0x1FFFFFFFFF)) * -7723592293110705685
     return bits ^ (bits >> 31 & 0x1FFFFFFFF)

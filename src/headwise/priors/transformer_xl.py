@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from headwise.keeping import to_be_kept
+from headwise.keeping import outlasts, to_be_kept
 from headwise.priors.base import Pairs
 from headwise.priors.learned import LearnedPrior, Terms, pick
 
@@ -54,14 +54,15 @@ class TransformerXLTerms(Terms):
 def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """R for the distances -reach to reach, `[2 * reach + 1, width]`: sines, then cosines."""
     made = max(16, 1 << (reach - 1).bit_length())  # one table for all lengths up to a power of two
-    table = _table(made, width, dtype, device)
+    make = _table if outlasts() else _table.__wrapped__
+    table = make(made, width, dtype, device)
     return table[made - reach : made + reach + 1]
 
 
 @lru_cache(maxsize=8)
 def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     with to_be_kept():
-        distance = torch.arange(-reach, reach + 1, dtype=torch.float64)[:, None]
-        half = torch.arange(0, width, 2, dtype=torch.float64)
+        distance = torch.arange(-reach, reach + 1, dtype=torch.float64, device="cpu")[:, None]
+        half = torch.arange(0, width, 2, dtype=torch.float64, device="cpu")
         angle = distance * 10000.0 ** (-half / width)
         return torch.cat([angle.sin(), angle.cos()], dim=1)[:, :width].to(device, dtype)

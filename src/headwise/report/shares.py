@@ -100,7 +100,7 @@ def encoder_shares(
             states = model.encode_words(words.with_values(inner))
             outputs = model.read(replace(states, cls=cls))
             (slopes,) = torch.autograd.grad((outputs * wanted).sum(), inner)
-        rows = (slopes * away * counts).sum(dim=1).double().cpu().numpy()
+        rows = (slopes * away * counts).sum(dim=1).cpu().double().numpy()
         # All steps of the first texts of pairs stand before those of the second texts.
         sizes = np.array(batch.layout.sizes).reshape(sides, len(places))
         halves = np.split(rows, np.cumsum(sizes.sum(1) * steps)[:-1])
@@ -119,7 +119,7 @@ def _each_text(
     """Something of each word of texts."""
     found: list[NDArray] = [np.zeros(0)] * len(encoded)
     for places, batch in model.batches(encoded):
-        rows = of_words(batch).double().cpu().numpy()
+        rows = of_words(batch).cpu().double().numpy()
         parts = np.split(rows, np.cumsum(batch.layout.sizes)[:-1])
         for place, part in zip(places, parts, strict=True):
             found[place] = part
@@ -129,7 +129,7 @@ def _each_text(
 @torch.no_grad()
 def _probe_shares(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
     if model.reads_pairs:
-        lines = toward @ model.probe.weight.double().cpu().numpy()
+        lines = toward @ model.probe.weight.cpu().double().numpy()
         return _comparisons(model, encoded, [line.dot for line in lines])
 
     def say(batch: Any) -> torch.Tensor:

@@ -31,12 +31,12 @@ from headwise.store.layout import (
 )
 from headwise.store.weights import DTYPES, WeightsFile
 from headwise.tasks import find_task
-from headwise.train.device import float32, pick_device
+from headwise.train.device import pick_device, usual
 
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 
-@float32()
+@usual()
 def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu") -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
     see `headwise.tasks.TASKS`.

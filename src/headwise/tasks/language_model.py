@@ -114,7 +114,7 @@ class Language(Task):
 
     def tally(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
         """Of each of some stretches of the text: nats and bits a symbol."""
-        nats = np.concatenate([own.double().cpu().numpy() for own in model.nats(items)])
+        nats = np.concatenate([own.cpu().double().numpy() for own in model.nats(items)])
         stretches = np.array_split(nats, self.tallied(items))
         return np.array([[own.mean(), own.sum() / math.log(2), len(own)] for own in stretches])
 

@@ -92,7 +92,7 @@ class MaskedWords(Task):
         found = np.zeros((len(items), 3))
         for texts, owner, nats, _ in model.nats(model.encoded(items)):
             sums = torch.zeros(len(texts), dtype=torch.float64).index_add(
-                0, owner.cpu(), nats.double().cpu()
+                0, owner.cpu(), nats.cpu().double()
             )
             counts = torch.bincount(owner.cpu(), minlength=len(texts)).double()
             found[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()

@@ -1,7 +1,7 @@
 """The device that a setting names, and the numbers that models are made of."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 
@@ -28,11 +28,14 @@ def pick_device(name: torch.device | str) -> torch.device:
 
 
 @contextmanager
-def float32() -> Iterator[None]:
-    """Within this, modules are made of float32, whatever `torch.set_default_dtype` has said."""
+def usual() -> Iterator[None]:
+    """Within this, modules are made of float32 and on the CPU, whatever `torch.set_default_dtype` and
+    `torch.set_default_device` have said."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
+    elsewhere = torch.empty(0).device.type != "cpu"  # to ask each time for the CPU takes time
     try:
-        yield
+        with torch.device("cpu") if elsewhere else nullcontext():
+            yield
     finally:
         torch.set_default_dtype(before)

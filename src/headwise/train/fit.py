@@ -20,7 +20,7 @@ from headwise.features.vectors import Coverage, WordVectors, matrix_for
 from headwise.features.vocabulary import Vocabulary
 from headwise.models.text_model import TextModel
 from headwise.train.crossing import Crossed, cross
-from headwise.train.device import float32, pick_device
+from headwise.train.device import pick_device, usual
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.former import go_on_from
 from headwise.train.loop import AGAIN, STATE, Report, train
@@ -67,7 +67,7 @@ class Learnable(Protocol):
 
 @torch.inference_mode(False)
 @torch.enable_grad()
-@float32()
+@usual()
 def fit(
     task: Learnable,
     parts: Parts[Any],

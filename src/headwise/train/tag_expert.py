@@ -145,7 +145,7 @@ class _Said:
             return [read_spans([tags[n] for n in own]) for own in each]
 
         truth, outside = spans(self.targets), tags.index("O")
-        counts = self.counts.double().cpu().numpy()
+        counts = self.counts.cpu().double().numpy()
         scores = np.zeros((len(_SHARES), len(_OUTSIDE)))
         for row, share in enumerate(_SHARES):
             weights = scale * (1 - share), scale * share

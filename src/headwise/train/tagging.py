@@ -66,7 +66,7 @@ class TaggingObjective:
             losses = self.model.tagger.loss(scores, torch.from_numpy(targets).to(scores.device))
             counts = weights[[known[place] for place in places]]
             # What the scheme forbids has no likelihood.
-            losses = losses.double().cpu().numpy()
+            losses = losses.cpu().double().numpy()
             total += float(counts @ np.where(np.isfinite(losses), losses, 0.0))
             words += float(counts @ [len(self.dev_targets[known[place]]) for place in places])
         return total / (words or 1)
