@@ -32,6 +32,11 @@ def choose(columns, *, labelled=True, **options):
         ({"t": LONG, "k": list("aabb"), "n": ["0.5", "1.5", "0.5", "0.5"]}, "t", "k"),
         ({"t": LONG, "k": ["a"] * 4}, "t", "k"),
         ({"text": LONG, "k": [1, 1, 0, 0]}, "text", "k"),
+        (
+            {"airline": list("abab"), "Airline Sentiment": list("aabb"), "text": LONG},
+            "text",
+            "Airline Sentiment",
+        ),
         ({"text": [1, "b", "c", "d"], "label": [True, False, True, False]}, "text", "label"),
     ],
 )
@@ -46,6 +51,7 @@ def test_guesses(columns, text, label):
     [
         {"sentence_A": LONG, "sentence_B": LONG[::-1], "label": list("aabb")},
         {"t": LONG, "k": list("aabb"), "m": list("abab")},
+        {"t": LONG, "main_topic": list("aabb"), "other_topic": list("abab")},
         {"t": LONG, "id": list("abcd")},
         {"n": [1, 2, 3, 4], "label": list("aabb")},
     ],

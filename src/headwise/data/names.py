@@ -62,6 +62,12 @@ def rank(name: str, names: tuple[str, ...]) -> int | None:
     return names.index(normal) if normal in names else None
 
 
+def ends_like(name: str, names: tuple[str, ...]) -> bool:
+    """Whether a column's name ends in a name of one of the lists above, as `airline_sentiment` does."""
+    words = normal_name(name).split("_")
+    return len(words) > 1 and len(words[-1]) > 1 and words[-1] in names
+
+
 def surest(given: Iterable[str], names: tuple[str, ...]) -> int | None:
     """Which of some columns, by number, has the surest of the names of one of the lists above."""
     places = [(place, i) for i, name in enumerate(given) if (place := rank(name, names)) is not None]
