@@ -150,7 +150,9 @@ def test_no_epoch_is_called_best_where_the_last_is_kept(files, run):
     assert "kept epoch 2 of 2" in out
     assert err.count("epoch ") == 2
     assert "best" not in out + err
-    assert "best on dev in epoch" in run("train", "reviews.csv", *SMALL, "-o", "m", "--no-baseline")[1]
+    for score, said in (("accuracy", "best on dev in epoch"), ("loss", "lowest loss on dev in epoch")):
+        asked = (*SMALL, "--score", score, "--no-baseline", "-o", score)
+        assert said in run("train", "reviews.csv", *asked)[1]
 
 
 def test_without_test_texts(files, run):

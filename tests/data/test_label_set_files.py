@@ -213,7 +213,7 @@ def test_unknown_labels(write):
     train = read_sets(write("train.csv", CSV))
     check_known_in(train, read_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
     other = read_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
-    message = r"test\.csv:3: the label 'aa' does not occur in .*\(nor do those of 1 more.*did you mean 'a'"
+    message = r"test\.csv:3: the label 'aa' does not occur in .*\(2 have such labels: .*did you mean 'a'"
     with pytest.raises(DataError, match=message) as raised:
         check_known_in(train, other)
     assert raised.value.code == "HW140"

@@ -8,7 +8,7 @@ from typing import Any
 from headwise.data.overlap import remembered, repeated_told
 from headwise.data.shares import held_weights_of
 from headwise.features.parse_cache import trouble_of
-from headwise.predictions.predictor import MANY_UNKNOWN
+from headwise.predictions.predictor import many_unknown, unknown_in_tests
 from headwise.report.document import Material, piece
 from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
@@ -119,7 +119,7 @@ def evaluate_file(
     remarks = [
         *known,
         *task.odd_answers(info, data),
-        *_unknown(scores),
+        *_unknown(scores, info["metrics"]),
         *task.remarks(info, scores),
     ]
     if held_weights_of(data.items) is not None:
@@ -212,10 +212,10 @@ def _known(seen: int, items: int, many: str) -> list[Remark]:
     return [Remark(text, warning=True)]
 
 
-def _unknown(scores: Mapping[str, Any]) -> list[Remark]:
+def _unknown(scores: Mapping[str, Any], metrics: Any) -> list[Remark]:
     """A warning where a model knows few of the words."""
     share = scores.get("unknown_words")
-    if is_number(share) and share > MANY_UNKNOWN:
+    if is_number(share) and many_unknown(share, unknown_in_tests(metrics)):
         return [Remark(f"the model does not know {100 * share:.1f} % of the words", warning=True)]
     symbols, unknown = scores.get("symbols"), scores.get("unknown_symbols")
     if is_number(symbols) and is_number(unknown) and unknown > _MANY_UNKNOWN_SYMBOLS * symbols:
