@@ -285,6 +285,9 @@ def test_columns_are_those_of_the_training(run, save, tmp_path):
     assert [json.loads(line)["words"][0]["word"] for line in out.splitlines()] == ["w3", "w8"]
     _, out, err = run("suggest", model, "two.csv")
     assert "labels are in the column 'team', as in training" in err
+    assert run("suggest", model, "one.csv")[1].startswith(
+        "body,team,guess\n"
+    )  # fits what it was trained on
     code, _, err = run("report", model, "--data", "two.csv")
     assert code == 0
     assert "columns as in training: text='message', label='team'" in err
