@@ -14,7 +14,7 @@ import numpy as np
 from headwise.data.diagnosis import some
 from headwise.data.doctor.classes import doubtful, missing, no_labels, one_class, rare, spellings, strange
 from headwise.data.doctor.file import BetweenCheck, Check
-from headwise.data.doctor.label_sets import bare, everywhere, together
+from headwise.data.doctor.label_sets import bare, everywhere, instead, together
 from headwise.data.doctor.leaks import leaks
 from headwise.data.doctor.numbers import far, not_numbers, one_number
 from headwise.data.doctor.texts import clashes
@@ -158,9 +158,9 @@ class LabelSet(Answer):
 
     noun = "label"
     checks: ClassVar[tuple[Check, ...]] = (
-        *(no_labels, bare, clashes, rare, everywhere, together, spellings, lopsided, leaks),
+        *(no_labels, bare, clashes, rare, everywhere, instead, together, spellings, lopsided, leaks),
     )
-    warned: ClassVar[tuple[Check, ...]] = (lopsided,)
+    warned: ClassVar[tuple[Check, ...]] = (instead, lopsided)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def lacking(self, item: Any) -> bool:

@@ -182,7 +182,8 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    open_ = label is None or options.label_column or normal_name(label) in FLAG_NAMES
+    named = label is not None and rank(label, LABEL_NAMES) is not None
+    open_ = not named or options.label_column or normal_name(label or "") in FLAG_NAMES
     if open_ and sample and FORMATS[form].table:
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
         if isinstance(chosen, FlagColumns):
