@@ -205,7 +205,9 @@ def test_a_separator_that_is_named_says_it(write):
 
 def test_sets_of_labels_are_seen_beside_a_column_that_could_be_one(write):
     """Who wrote a text recurs, too, and in every row, while most texts may have no label at all."""
-    rows = [f"{n},u{n % 7},some words of text {n},{('', 'a', 'a;b', 'b;c', 'c')[n % 5]}\n" for n in range(60)]
+    rows = [
+        f"{n},u{n % 7},some words of text {n},{('', 'a', 'a;b', 'b;c', 'c')[n % 5]}\n" for n in range(60)
+    ]
     path = write("f.csv", "id,user,comment,flags\n" + "".join(rows))
     assert infer_task(path, {}) == ("multi-label", "the labels are separated by ';' and recur")
     assert read_sets(path).labels == {"a": 24, "b": 24, "c": 24}
