@@ -136,7 +136,8 @@ def evaluate_file(
 def of_training(
     task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
 ) -> tuple[list[Remark], Rival | None]:
-    """What there is to say of items that a model was made of, and the model judged on the others.
+    """What there is to say of items that a model was made of, and the model judged on the others: of what
+    it was tested on in training, on those that are not nearly such items either, which only training knows.
 
     Args:
         task: What the model does.
@@ -145,7 +146,15 @@ def of_training(
         items: Those with their true answers.
     """
     remarks, seen = learnt(task, model, info, items)
-    return remarks, on_unseen(task, model, items, seen)
+    unseen = on_unseen(task, model, items, seen)
+    kind, then = task.kind_for(model.config), Rival.all_of(info["metrics"]).get("unseen")
+    if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
+        return remarks, unseen
+    if unseen is None or unseen.name != then.name:
+        many = kind.nouns.many
+        text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
+        remarks = [*remarks, Remark(f"{text}: {then.name}", warning=True)]
+    return remarks, then
 
 
 def learnt(
