@@ -141,7 +141,7 @@ class Explanation:
 
     def pieces(self) -> list[list[tuple[str, WordShare | None, float]]]:
         """Each text as it is shown: what stands before a word, the word, how strongly it is marked; and at
-        last what stands behind all of them. Of a long text of which a part is explained, what is around it."""
+        last what stands behind all of them. Of a long text a part of which is explained, what is around."""
         found, strengths, (begin, end) = [], self.strengths(), self._shown()
         for side, text in enumerate(self.texts):
             low, high = (begin, end) if side == 0 else (0, len(text))
