@@ -19,8 +19,8 @@ from headwise.data.example import Example
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.errors import ConfigError
 
-_MOST, _FEW = 0.1, 3
-"""The share of a part that items alike make up at most, or how many these are, where others are left."""
+_MOST = 0.4
+"""The share of a part that items alike make up at most, where others are left."""
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
@@ -202,8 +202,7 @@ def _move(groups: Sequence[_Group], room: int, name: str, part: list[str], size:
     """Move groups that fit into `room` from the training part to `name`, which is to have `size` items;
     return the room left. A group that is much of the part, such as a phrase that everybody writes, would
     be most of what it judges by, so these come last."""
-    few = max(_FEW, int(_MOST * size))
-    for group in sorted(groups, key=lambda own: len(own.indices) > few):  # else as they are
+    for group in sorted(groups, key=lambda own: len(own.indices) > _MOST * size):  # else as they are
         if part[group.indices[0]] == "train" and len(group.indices) <= room:
             room -= len(group.indices)
             for index in group.indices:
