@@ -27,6 +27,11 @@ def test_markup_stays_text():
     assert '<mark class="hw-against" style="--s:0.50" title="-0.50">&amp;</mark> fine[31m' in html
 
 
+def test_a_word_that_nobody_sees_is_spelt_out():
+    html = replace(explanation(), without=("\u200b", "a\u200bb"), left=0.041).to_html()
+    assert "<bdi>\\u200b</bdi>, <bdi>a\u200bb</bdi>: 4.1 %" in html
+
+
 def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
     """Notes of a ward have sixty sentences a line and as many doses: a page had all of them for each."""
     text = " ".join(f"w{n:03}" for n in range(200))
