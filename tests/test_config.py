@@ -289,3 +289,8 @@ def test_of_many_differences_task_and_data_come_first():
     assert first == "model.task was 'tag' and is now 'pair'"
     assert second == "texts.train was 'ffffffff...' and is now '00000000...'"
     assert (len(others), others[-1]) == (5, "and 5 more")
+
+
+def test_of_fingerprints_in_a_list_stands_the_beginning():
+    told = differences({"data": ["0" * 64, "b"]}, {"data": ["1" * 64, "b"]})
+    assert told == "data was ['00000000...', 'b'] and is now ['11111111...', 'b']"

@@ -166,6 +166,8 @@ def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
 
 def _brief(value: Any) -> str:
     """A value for a message; of a fingerprint, its beginning."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_brief, value))}]"
     return repr(f"{value[:8]}..." if isinstance(value, str) and _FINGERPRINT.fullmatch(value) else value)
 
 

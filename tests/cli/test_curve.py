@@ -219,10 +219,13 @@ def test_a_curve(run, tmp_path):
     assert (tmp_path / "curve.svg").read_text().startswith("<svg")
     measured = json.loads((tmp_path / "work.json").read_text())
     assert len(measured["measured"]) == 14
+    said = out
     code, out, _ = run("curve", *flags, "--json")
     found = json.loads(out)
     assert found["sizes"][-1] == 96
     assert [len(found["scores"]), len(found["scores"][0])] == [2, 7]
+    now, low, high = (f"{100 * own:.1f} %" for own in (found["now"]["score"], *found["now"]["interval"]))
+    assert f"With all 120 texts it should be {now} ({low} to {high})." in said  # a guess, like what follows
     for forecast in found["forecasts"]:
         low, high = forecast["interval"]
         assert 0 <= low <= forecast["gain"] <= high

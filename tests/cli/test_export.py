@@ -54,6 +54,17 @@ def exported(model, tmp_path_factory) -> Path:
     return export_model(model, tmp_path_factory.mktemp("exported") / "small").folder
 
 
+def test_as_many_unknown_words_as_in_the_test_are_no_news(save, without_torch, tmp_path):
+    from headwise.verbs.export import export_model
+
+    folder = export_model(
+        save(["bad", "good"], metrics={"test": {"unknown_words": 0.31}}), tmp_path / "own"
+    ).folder
+    for text, warns in (("w1 w2 w3 w1 zzz zzz", False), ("w1 zzz zzz", True)):
+        (tmp_path / "in.txt").write_text(text + "\n")
+        assert ("does not know" in without_torch("predict", folder, "in.txt")[2]) == warns
+
+
 def rows_of(path: Path) -> list[list[str]]:
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.reader(file))

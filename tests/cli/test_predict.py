@@ -99,6 +99,16 @@ def test_many_unknown_words(run, model):
     assert "warning" not in err
 
 
+def test_as_many_unknown_words_as_in_the_test_are_no_news(run, save, tmp_path):
+    """Of several languages, names and numbers there are always many, and the scores are with them."""
+    (tmp_path / "in.csv").write_text("text,label\nw1 w2 w3 w1 zzz zzz,good\n")  # a third
+    (tmp_path / "odd.csv").write_text("text,label\nw1 zzz zzz,good\n")
+    folder = save(["bad", "good"], metrics={"test": {"unknown_words": 0.31}})
+    for command in ("predict", "evaluate"):
+        assert "does not know" not in run(command, folder, "in.csv")[2]
+        assert "warning the model does not know 66.7 % of the words" in run(command, folder, "odd.csv")[2]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [
@@ -275,6 +285,9 @@ def test_columns_are_those_of_the_training(run, save, tmp_path):
     assert [json.loads(line)["words"][0]["word"] for line in out.splitlines()] == ["w3", "w8"]
     _, out, err = run("suggest", model, "two.csv")
     assert "labels are in the column 'team', as in training" in err
+    assert run("suggest", model, "one.csv")[1].startswith(
+        "body,team,guess\n"
+    )  # fits what it was trained on
     code, _, err = run("report", model, "--data", "two.csv")
     assert code == 0
     assert "columns as in training: text='message', label='team'" in err

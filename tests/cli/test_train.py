@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -149,7 +150,9 @@ def test_no_epoch_is_called_best_where_the_last_is_kept(files, run):
     assert "kept epoch 2 of 2" in out
     assert err.count("epoch ") == 2
     assert "best" not in out + err
-    assert "best on dev in epoch" in run("train", "reviews.csv", *SMALL, "-o", "m", "--no-baseline")[1]
+    for score, said in (("accuracy", "best on dev in epoch"), ("loss", "lowest loss on dev in epoch")):
+        asked = (*SMALL, "--score", score, "--no-baseline", "-o", score)
+        assert said in run("train", "reviews.csv", *asked)[1]
 
 
 def test_without_test_texts(files, run):
@@ -502,7 +505,21 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
     assert "warning 1 text with different labels in different places" in told
     assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
     assert "warning labels that differ in how they are written only: '" in told
-    assert "headwise doctor" in told
+    assert f"headwise doctor {file} says where" in told
+
+
+def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, tmp_path):
+    """Without these flags that command would end with an error, or look at another column."""
+    file = tmp_path / "some tickets.csv"
+    rows = [f"{n};a film {n};{('good', 'bad')[n % 2]};{('high', 'low')[n % 2]}\n" for n in range(60)]
+    file.write_text("id;text;queue;priority\n" + "".join(rows) + "61;a film;odd;high\n")
+    asked = ("--label-column", "queue", "--delimiter", ";")
+    code, _, err = run("train", str(file), *asked, "--epochs", "1", "--output", str(tmp_path / "model"))
+    assert code == 0, err
+    found = re.search(r"- headwise (doctor .*?) says where", " ".join(err.split()))
+    code, out, err = run(*shlex.split(found[1]))
+    assert code == 0, err
+    assert "'odd' (1)" in " ".join(out.split())
 
 
 def test_weights_of_goods_are_told(run, tmp_path):

@@ -1,6 +1,7 @@
 """`headwise tune`: a table, a recipe, and going on."""
 
 import json
+import re
 import tomllib
 
 import numpy as np
@@ -44,6 +45,25 @@ def test_tune(run, tmp_path, monkeypatch):
     code, _, err = run("tune", str(tmp_path / "none.tsv"))
     assert code == 2
     assert "none.tsv" in err
+
+
+def test_what_makes_no_difference_is_told(run, tmp_path, monkeypatch):
+    """A table of zeros looks like a defect."""
+
+    def tally(self, change, share, trial, until=0.0):
+        judged = self._parts(share, trial)[1]
+        loss = 0.5 if "base" in change else 1.0
+        return np.tile(np.float32([loss, 1, 1]), (len(judged), 1)), True
+
+    monkeypatch.setattr(Trials, "tally", tally)
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
+    code, out, err = run("tune", str(file), "--output", str(tmp_path / "found"))
+    assert code == 0, err
+    told = " ".join(out.split())
+    assert re.search(
+        r" \d+ candidates made no difference to any item: where the linear expert decides", told
+    )
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,14 @@ def test_a_column_that_is_not_there(asked):
         choose({"text": LONG, "label": list("aabb")}, label_column=asked)
 
 
+def test_several_columns_are_no_column():
+    columns = {"subject": list("aabb"), "body": LONG, "label": list("aabb")}
+    with pytest.raises(Exception, match="--text-column names one column; write what these hold into one"):
+        choose(columns, text_column="subject, Body")
+    with pytest.raises(Exception, match="did you mean --text-column 'body'"):
+        choose(columns, text_column="bodi,")
+
+
 def test_texts_are_not_their_own_labels():
     with pytest.raises(ConfigError, match="--text-column and --label-column name the same column"):
         choose({"a": LONG, "b": list("xyxy")}, text_column="a", label_column="1")

@@ -43,6 +43,23 @@ def test_columns_of_zeros_and_ones_are_guessed(write):
     assert infer_task(longer, {}) == ("multi-label", "the columns 'toxic', 'threat', 'rare' say yes or no")
 
 
+def test_spam_beside_others_of_its_kind_is_one_of_several_labels(write):
+    """Its name is also one that a column of single labels has, by which the others were passed over."""
+    path = write(
+        "f.csv",
+        "id,comment,toxic,spam\nd1,you are so bad,1,0\nd2,buy it for cheap,0,1\nd3,a good text,0,0\n",
+    )
+    assert infer_task(path, {}) == ("multi-label", "the columns 'toxic', 'spam' say yes or no")
+    assert sets(read_sets(path)) == [("toxic",), ("spam",), ()]
+    assert infer_task(path, {"label_column": "spam"})[0] == "classify"
+    alone = write("g.csv", "id,comment,team,spam\nd1,you are so bad,a,0\nd2,buy it for cheap,b,1\n")
+    assert infer_task(alone, {})[0] == "classify"
+    named = write(
+        "h.csv", "comment,label,reply\nyou are so bad,1,0\nbuy it for cheap,0,1\na good text,0,0\n"
+    )
+    assert infer_task(named, {})[0] == "classify"
+
+
 def test_labels_of_a_model_that_have_no_column_are_told(write):
     path = write("f.csv", CSV)
     told = "labels without a column, which therefore no text has: 'insult'"

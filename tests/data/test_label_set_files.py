@@ -203,6 +203,19 @@ def test_a_separator_that_is_named_says_it(write):
     assert found == ("classify", "")
 
 
+def test_sets_of_labels_are_seen_beside_a_column_that_could_be_one(write):
+    """Who wrote a text recurs, too, and in every row, while most texts may have no label at all."""
+    rows = [
+        f"{n},u{n % 7},some words of text {n},{('', 'a', 'a;b', 'b;c', 'c')[n % 5]}\n" for n in range(60)
+    ]
+    path = write("f.csv", "id,user,comment,flags\n" + "".join(rows))
+    assert infer_task(path, {}) == ("multi-label", "the labels are separated by ';' and recur")
+    assert read_sets(path).labels == {"a": 24, "b": 24, "c": 24}
+    assert infer_task(path, {"label_column": "user"})[0] == "classify"
+    one = write("g.csv", "id,user,comment\n" + "".join(row[: row.rindex(",")] + "\n" for row in rows))
+    assert infer_task(one, {})[0] == "classify"
+
+
 def test_a_label_in_other_capitals_is_meant(write):
     train = read_sets(write("train.csv", "review,topics\nx,ab|c\ny,c|ab\n"))
     with pytest.raises(DataError, match=r"the label 'AB' does not occur .*did you mean 'ab'"):
@@ -213,7 +226,7 @@ def test_unknown_labels(write):
     train = read_sets(write("train.csv", CSV))
     check_known_in(train, read_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
     other = read_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
-    message = r"test\.csv:3: the label 'aa' does not occur in .*\(nor do those of 1 more.*did you mean 'a'"
+    message = r"test\.csv:3: the label 'aa' does not occur in .*\(2 have such labels: .*did you mean 'a'"
     with pytest.raises(DataError, match=message) as raised:
         check_known_in(train, other)
     assert raised.value.code == "HW140"

@@ -83,6 +83,21 @@ def test_repeated_texts_stay_together():
     assert "62 texts stay with others" in split.notes[1]
 
 
+def test_one_phrase_that_everybody_writes_is_not_what_is_judged_by():
+    """As the readings of a ward, or an automatic reply: it stays in training where there is a choice."""
+    items = examples(
+        *[("same again", "a")] * 24, *((f"{own} {n}", own) for own in "ab" for n in range(138))
+    )
+    for seed in range(20):
+        split = split_examples(items, dev=0.15, test=0.15, seed=seed)
+        assert [len(split.train), len(split.dev), len(split.test)] == [210, 45, 45]
+        assert sum(item.text == "same again" for item in split.train) == 24
+    # A class that has nothing else is in the parts all the same.
+    only = [(f"{'uvwxyz'[n % 6] * 9} only", "a") for n in range(60)]
+    split = split_examples(examples(*only, *((f"b {n}", "b") for n in range(60))), dev=0.25, test=0.25)
+    assert {item.label for item in split.dev} == {item.label for item in split.test} == {"a", "b"}
+
+
 def test_too_few_texts(fails):
     for data, dev in [([], 0.1), (numbered(a=1), 0.1), (numbered(a=4), 0.1), (numbered(a=4), 4)]:
         assert fails(lambda data, dev: vars(split_examples(data, dev=dev)), data, dev)[0] == "HW141"

@@ -27,6 +27,27 @@ def test_markup_stays_text():
     assert '<mark class="hw-against" style="--s:0.50" title="-0.50">&amp;</mark> fine[31m' in html
 
 
+def test_a_word_that_nobody_sees_is_spelt_out():
+    html = replace(explanation(), without=("\u200b", "a\u200bb"), left=0.041).to_html()
+    assert "<bdi>\\u200b</bdi>, <bdi>a\u200bb</bdi>: 4.1 %" in html
+
+
+def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
+    """Notes of a ward have sixty sentences a line and as many doses: a page had all of them for each."""
+    text = " ".join(f"w{n:03}" for n in range(200))
+    words = tuple(WordShare(f"w{n:03}", 5 * n, 5 * n + 4, float(n == 100), {}) for n in range(200))
+    for about, shown in (
+        ((500, 509), f"… {text[375:634]} …"),  # two words in the middle
+        ((0, 4), f"{text[:129]} …"),
+        ((995, 999), f"… {text[870:]}"),
+        (None, text),
+    ):
+        own = Explanation(0, (text,), "DOSE", 0.75, 1.0, 0.49, words, about)
+        [rows] = own.pieces()
+        assert "".join(before + (word.word if word else "") for before, word, _ in rows) == shown
+        assert ("w199" in own.to_html(), len(own.to_json()["words"])) == ("w199" in shown, 200)
+
+
 def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them():
     word = "\u05d0\u05d1\u05d2"
     own = replace(explanation(), said=word, without=(word, "b"), left=0.041)

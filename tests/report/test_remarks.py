@@ -128,6 +128,16 @@ def test_sets_of_the_commonest_labels(own, counts, told):
     assert [(own.text, own.warning) for own in found] == ([(told, True)] if told else [])
 
 
+def test_labels_of_which_nothing_is_found():
+    """Their probabilities may still tell such texts from others, where a threshold is for F1."""
+    rows = [{"label": name, "texts": n, "recall": own} for name, n, own in (("a", 20, 0.9), ("b", 4, 0.0))]
+    [found] = on_label_sets({"micro_f1": 0.9, "texts": 30, "labels": [*rows, {"label": "c", "texts": 0}]})
+    assert found.text.startswith(
+        "no text with 'b' is found by its threshold: where none may be missed, cut"
+    )
+    assert not found.warning
+
+
 @pytest.mark.parametrize(
     ("own", "told"),
     [

@@ -47,6 +47,21 @@ def test_texts_that_a_model_was_trained_on(trained):
     assert "trained on" not in said(folder / "given", other)
 
 
+def test_what_was_unseen_in_training_is_so_afterwards(tmp_path):
+    """Also texts that differ from those of training in a word, of which only training knows."""
+    words = [" ".join(f"{own}{n}" for own in "abcdefgh") for n in range(60)]
+    rows = [(f"{'fine' if n % 2 else 'poor'} {own}", "gb"[n % 2]) for n, own in enumerate(words)]
+    near = [(f"{text} more", label) for text, label in rows[:10]]
+    test = write(
+        tmp_path / "test.csv", [*near, *rows[10:15], *((f"new {text}", own) for text, own in rows[55:])]
+    )
+    train = write(tmp_path / "train.csv", rows[:50])
+    outcome = train_files(train, tmp_path / "model", test=test, settings=SMALL)
+    found = evaluate_file(tmp_path / "model", test)
+    assert found.unseen.name == outcome.rivals["unseen"].name == "it on 5 unseen"
+    assert "texts that are nearly some that the model was trained on" in said(tmp_path / "model", test)
+
+
 def test_weights_are_said_not_to_count(trained):
     folder, _ = trained
     rows = [f"{'fine' if n % 2 else 'poor'} film {n},{'gb'[n % 2]},{n % 3}" for n in range(60, 80)]

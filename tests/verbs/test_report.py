@@ -1,7 +1,7 @@
 """What a report takes from explanations."""
 
 from headwise.report.explanation import Explanation, WordShare
-from headwise.verbs.report import _drawn, _isolated, _words_of
+from headwise.verbs.report import _drawn, _isolated, _reason, _words_of
 
 
 def told(label: str, **shares: float) -> Explanation:
@@ -12,6 +12,15 @@ def told(label: str, **shares: float) -> Explanation:
 def test_words_that_take_from_a_label_are_not_those_that_add_to_it():
     found = _words_of([told("a", good=2.0, The=-1.0), told("a", the=0.5, fine=1.0), told("b", bad=-1.0)])
     assert found == {"a": [("good", 2.0), ("fine", 1.0)]}
+
+
+def test_beside_a_mistake_stands_why_of_a_label_that_is_wrong():
+    """Of a set it may be another that is explained: the most probable one, or one that is right."""
+    right, wrong = told("spam", buy=1.0), told("toxic", fool=1.0)
+    assert "toxic" in _reason({"wrong": {"toxic": 0.9}}, [right, wrong])
+    assert _reason({"wrong": {"self-harm": 0.1}}, [wrong]) == ""
+    assert "spam" in _reason({"label": "ham"}, [right])
+    assert _reason({"label": "ham"}, []) == ""
 
 
 def test_words_are_those_of_texts_from_the_whole_file():

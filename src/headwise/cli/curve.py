@@ -75,8 +75,8 @@ def curve(
         row = (own.mean(), own.min(), own.max())
         table.add_row(f"{size:,}", *(shown(float(value), line.form) for value in row))
     out.print(table)
-    now = shown(found.score(found.items)[0], line.form)
-    out.print(f"\nWith all {found.items:,} {of} it should be {now}.")
+    now, low, high = (shown(value, line.form) for value in found.score(found.items))
+    out.print(f"\nWith all {found.items:,} {of} it should be {now} ({low} to {high}).")
     if found.lucky is not None:
         most, last = f"{found.sizes[-1]:,} {of}", shown(found.lucky, line.form)
         out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headwise.report.explanation import Explanation
 
 _FORMS = {".jsonl": "jsonl", ".html": "html"}
+_LEAST = 0.005  # of the shares that are listed: what is less is written as 0.00
 _MARKS = ("", "", "underline", "bold underline")  # beside colours, which not everybody sees
 _BACKGROUNDS = {
     1: ("", "on #10345f", "on #174f94", "on #1f6fd0"),
@@ -123,7 +124,7 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
         if own.tail:
             out.print(Padding(Text(visible(own.tail)), (0, 0, 0, 2)))
         for title, words in (("for", own.first(5)), ("against", own.against(3))):
-            if words:
+            if words := [(word, share) for word, share in words if abs(share) >= _LEAST]:
                 each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
         if own.form is not None:
@@ -136,16 +137,14 @@ def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
 
 def _marked(own: "Explanation") -> list[Text]:
     """The texts with their words marked."""
-    found, strengths = [], own.strengths()
-    for side, text in enumerate(own.texts):
-        marked, last = Text(), 0
-        for word, strength in zip(own.words, strengths, strict=True):
-            if word.side == side:
+    found = []
+    for rows in own.pieces():
+        marked = Text()
+        for text, word, strength in rows:
+            marked.append(visible(text).replace("\n", " ") if word else visible(text))
+            if word is not None:
                 level = min(int(abs(strength) * 4), 3)
                 style = f"{_MARKS[level]} {_BACKGROUNDS[1 if strength > 0 else -1][level]}".strip()
-                marked.append(visible(text[last : word.start]).replace("\n", " "))
                 marked.append(visible(word.word), style=style)
-                last = word.end
-        marked.append(visible(text[last:]))
         found.append(marked)
     return found

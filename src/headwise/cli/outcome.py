@@ -28,7 +28,9 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
     best = progress.history[progress.best_epoch][headline]
     shown = FORMS["figure" if headline in NOT_SHARES else "percent"](best)
     name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
-    kept = "kept" if outcome.recipe.train.score == "last" else "best on dev in"
+    score = outcome.recipe.train.score
+    best_by = "lowest loss" if score == "loss" and headline not in NOT_SHARES else "best"
+    kept = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
     out.print(
         f"Trained in {progress.seconds:,.0f} s; {kept} epoch {progress.best_epoch + 1} of "

@@ -16,6 +16,7 @@ from headwise.cli.flags import given
 from headwise.cli.settings import known, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.data.compression import read_once
+from headwise.data.diagnosis import count
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
@@ -130,6 +131,12 @@ def show(found: "Tuned", what: str) -> None:
         table.add_row(tried.name, f"{tried.step}/{found.steps}", FORMS[line.form](tried.score), *gains)
     out = output_()
     out.print(table)
+    gains = [own.gain for own in found.tried if own.gain is not None]
+    if none := sum(not any((gain.loss, *gain.loss_interval)) for gain in gains):
+        out.print(
+            f"\n{count(none, 'candidate')} made no difference to any item: where the linear expert decides "
+            "alone, as it may with few items, the settings of the encoder tell nothing."
+        )
     out.print(f"\n{confirmation(found)}")
 
 

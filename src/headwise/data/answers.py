@@ -14,7 +14,7 @@ import numpy as np
 from headwise.data.diagnosis import some
 from headwise.data.doctor.classes import doubtful, missing, no_labels, one_class, rare, spellings, strange
 from headwise.data.doctor.file import BetweenCheck, Check
-from headwise.data.doctor.label_sets import bare, everywhere, together
+from headwise.data.doctor.label_sets import bare, everywhere, instead, together
 from headwise.data.doctor.leaks import leaks
 from headwise.data.doctor.numbers import far, not_numbers, one_number
 from headwise.data.doctor.texts import clashes
@@ -158,9 +158,9 @@ class LabelSet(Answer):
 
     noun = "label"
     checks: ClassVar[tuple[Check, ...]] = (
-        *(no_labels, bare, clashes, rare, everywhere, together, spellings, lopsided, leaks),
+        *(no_labels, bare, clashes, rare, everywhere, instead, together, spellings, lopsided, leaks),
     )
-    warned: ClassVar[tuple[Check, ...]] = (lopsided,)
+    warned: ClassVar[tuple[Check, ...]] = (instead, lopsided)
     between: ClassVar[tuple[BetweenCheck, ...]] = (strange,)
 
     def lacking(self, item: Any) -> bool:
@@ -283,14 +283,15 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
     if not strange:
         return
     first, label = strange[0]
-    others = len({id(item) for item, _ in strange}) - 1
+    items = len({id(item) for item, _ in strange})
+    every = [f"{name!r} ({n:,})" for name, n in Counter(name for _, name in strange).most_common()]
     close = [name for name in known if name.casefold() == label.casefold()]
     close = close or difflib.get_close_matches(label, list(known), n=1, cutoff=0.51)
     first_few = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
     raise DataError(
         "HW140",
         f"the label {label!r} does not occur in {where}"
-        + (f" (nor do those of {others:,} more)" if others else ""),
+        + (f" ({items:,} have such labels: {some(every)})" if items > 1 else ""),
         expected=f"one of {first_few}",
         advice=_advice(label, close),
         path=data.path,
@@ -302,7 +303,11 @@ def _advice(label: str, close: Sequence[str]) -> str:
     """What to do about a label that is not known."""
     if label.isdecimal():
         return "leave it out, or, where labels are meant as numbers, --task regress (of pairs pair-score)"
-    return f"did you mean {close[0]!r}?" if close else "leave it out, or train on texts with this label"
+    return (
+        f"did you mean {close[0]!r}?"
+        if close
+        else "leave out what has it, or train on texts with this label"
+    )
 
 
 LABEL, LABEL_SET, NUMBER, TAGS, NEXT_SYMBOL = Label(), LabelSet(), Number(), Tags(), NextSymbol()

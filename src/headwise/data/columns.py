@@ -187,11 +187,14 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     if asked.isdecimal() and len(asked) < 10 and 1 <= int(asked) <= len(names):
         return int(asked) - 1
     close = difflib.get_close_matches(asked, names, n=1)
+    advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
+    if len(several := [normal_name(part) for part in asked.split(",")]) > 1 and {*several} <= {*normal}:
+        advice = f"{flag} names one column; write what these hold into one, the same in every file"
     raise DataError(
         "HW111",
         f"there is no column {asked!r}",
         expected=f"one of {', '.join(map(repr, names))}, or a number from 1 to {len(names)}",
-        advice=f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}",
+        advice=advice,
         path=source.path,
     )
 

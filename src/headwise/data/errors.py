@@ -81,6 +81,8 @@ CODES = {
     "HW172": "weights of which few decide, or many are 0",
     "HW173": "many texts that are nearly others",
     "HW174": "numbers far from all others",
+    "HW175": "a label in place of none",
+    "HW176": "invisible characters within words",
     "HW295": "features that do not vary",
     "HW296": "no bag has more than one instance",
 }

@@ -23,6 +23,9 @@ LABEL_NAMES = (
 )
 # fmt: on
 
+FLAG_NAMES = ("is_spam", "spam")
+"""Names of labels that are labels themselves, as are other columns of yes and no beside them."""
+
 HEADING_NAMES = ("title", "headline", "summary")
 """Those of the names of texts that are also those of what stands above a text."""
 

@@ -19,6 +19,9 @@ from headwise.data.example import Example
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.errors import ConfigError
 
+_MOST = 0.4
+"""The share of a part that items alike make up at most, where others are left."""
+
 Item = TypeVar("Item")
 Part = TypeVar("Part")
 
@@ -190,14 +193,16 @@ def _fill(name: str, size: int, classes: Mapping[str | None, list[_Group]], part
     quotas = _apportion(size, {c: sum(len(g.indices) for g in own) for c, own in classes.items()})
     left = 0
     for label, own in classes.items():
-        left += _move(own[1:], quotas[label], name, part)
+        left += _move(own[1:], quotas[label], name, part, size)
     rest = [group for own in classes.values() for group in own[1:]]
-    _move(rest, left, name, part)
+    _move(rest, left, name, part, size)
 
 
-def _move(groups: Sequence[_Group], room: int, name: str, part: list[str]) -> int:
-    """Move groups that fit into `room` from the training part to `name`; return the room left."""
-    for group in groups:
+def _move(groups: Sequence[_Group], room: int, name: str, part: list[str], size: int) -> int:
+    """Move groups that fit into `room` from the training part to `name`, which is to have `size` items;
+    return the room left. A group that is much of the part, such as a phrase that everybody writes, would
+    be most of what it judges by, so these come last."""
+    for group in sorted(groups, key=lambda own: len(own.indices) > _MOST * size):  # else as they are
         if part[group.indices[0]] == "train" and len(group.indices) <= room:
             room -= len(group.indices)
             for index in group.indices:

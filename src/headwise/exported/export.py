@@ -85,6 +85,7 @@ def write_exported(
     predictions: str = "predictions.csv",
     columns: Mapping[str, str] | None = None,
     sureness: Any = None,
+    unknown: float = 0.0,
     overwrite: bool = False,
 ) -> Exported:
     """Export a model, and compare what was written with it.
@@ -96,6 +97,7 @@ def write_exported(
         predictions: A file of their predictions.
         columns: The columns that it was trained on, by the options that name them.
         sureness: What its metrics say of how sure it has to be.
+        unknown: The share of unknown words in the texts that it was tested on.
         overwrite: Replace a model that was exported there before.
 
     Raises:
@@ -108,7 +110,7 @@ def write_exported(
     check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
-    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness, predictions)}
+    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness, unknown, predictions)}
     staging = folder / STAGING
     remove_staging(staging)
     staging.mkdir(parents=True)
@@ -258,11 +260,12 @@ def _array(tensor: torch.Tensor) -> NDArray:
     return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
 
 
-def _told(columns: Mapping[str, str], sureness: Any, predictions: str) -> dict[str, bytes]:
+def _told(columns: Mapping[str, str], sureness: Any, unknown: float, predictions: str) -> dict[str, bytes]:
     """What is kept of data and scores, and what is for people."""
+    dev = {} if sureness is None else {"sureness": sureness}
     return {
         TRAINING: to_json({"recipe": {"data": dict(columns)}}),
-        METRICS: to_json({"dev": {} if sureness is None else {"sureness": sureness}}),
+        METRICS: to_json({"dev": dev, "test": {"unknown_words": unknown}}),
         REQUIREMENTS: _requirements().encode(),
         CARD: _CARD.format(predictions=predictions).encode(),
     }

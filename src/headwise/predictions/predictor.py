@@ -12,11 +12,28 @@ from headwise.data.rows import Row
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.file import FORMS, RecordLayout
 from headwise.report.remarks import Remark
+from headwise.report.sheet import is_number, lookup
 from headwise.scores.thresholds import decide
 
-MANY_UNKNOWN = 0.2
-"""Share of unknown words above which predictions are doubtful."""
+_MANY_UNKNOWN = 0.2
+"""Share of unknown words up to which no text is doubtful."""
 LISTED = 12  # labels in a summary
+
+
+def unknown_in_tests(metrics: Any) -> float:
+    """The share of unknown words in the texts that a model was tested on in training, by what its folder
+    says; 0 where it says nothing."""
+    share = lookup(metrics, "test.unknown_words")
+    return share if is_number(share) else 0.0
+
+
+def many_unknown(share: float, usual: float) -> bool:
+    """Whether a share of unknown words makes predictions doubtful, where the texts of the test had so many.
+
+    What is written in several languages, or full of names and numbers, has many unknown words always, and
+    the scores of the test are with them.
+    """
+    return share > max(_MANY_UNKNOWN, min(1.5 * usual, (1 + usual) / 2))
 
 
 class Said(NamedTuple):
@@ -48,6 +65,7 @@ class Predictor(ABC):
 
     Attributes:
         least: The least probability of a prediction that is sure enough, to be set where somebody asks.
+        usual: The share of unknown words in what it was tested on, to be set where that is known.
         trouble: Why parses could not be kept, if so.
     """
 
@@ -60,6 +78,7 @@ class Predictor(ABC):
         self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
         self.items = self.words = self.unknown = self.cut = self.unsure = 0
         self.least: float | None = None
+        self.usual = 0.0
         self.trouble: str | None = None
         self.tally: Counter[str] = Counter()
 
@@ -128,7 +147,7 @@ class Predictor(ABC):
                     warning=True,
                 )
             )
-        if unknown > MANY_UNKNOWN:
+        if many_unknown(unknown, self.usual):
             remarks.append(
                 Remark(
                     f"the model does not know {100 * unknown:.1f} % of the words; if the {many} are of "

@@ -10,7 +10,7 @@ import numpy as np
 
 from headwise.report import heatmap, mistakes, plots
 from headwise.report.mistakes import Mistake, mistakes_list
-from headwise.report.page import Page, escaped, page
+from headwise.report.page import Page, apart, escaped, page
 from headwise.report.plots import Series, bar, plot, table
 from headwise.report.rival import Rival
 from headwise.report.sheet import MISSING, Sheet, bounds_of, is_number, lookup, shown
@@ -265,7 +265,7 @@ def _words(own: Material) -> str:
     pieces = []
     for label, words in own.words.items():
         most = max((abs(share) for _, share in words), default=1.0) or 1.0
-        rows = [[escaped(word), f"{share:+.2f} {bar(share / most)}"] for word, share in words]
+        rows = [[apart(word), f"{share:+.2f} {bar(share / most)}"] for word, share in words]
         pieces.append(f"<div><h3>{escaped(label)}</h3>{table(['word', 'adds in all'], rows)}</div>")
     return f'<div class="hw-two">{"".join(pieces)}</div>' if pieces else ""
 

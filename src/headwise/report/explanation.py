@@ -14,6 +14,7 @@ from headwise.report.shares import divide, of_form
 from headwise.scores.thresholds import decide
 
 _FAINT = 0.12  # of the strongest word's share; what is less is not marked
+_AROUND = 25  # words shown on either side of what is explained, where that is a part of the text
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,35 @@ class Explanation:
         most = max((abs(own.share) for own in self.words), default=0.0) or 1.0
         return [own.share / most for own in self.words]
 
+    def pieces(self) -> list[list[tuple[str, WordShare | None, float]]]:
+        """Each text as it is shown: what stands before a word, the word, how strongly it is marked; and at
+        last what stands behind all of them. Of a long text a part of which is explained, what is around."""
+        found, strengths, (begin, end) = [], self.strengths(), self._shown()
+        for side, text in enumerate(self.texts):
+            low, high = (begin, end) if side == 0 else (0, len(text))
+            rows, last, more = list[tuple[str, WordShare | None, float]](), low, "… " * (low > 0)
+            for own, strength in zip(self.words, strengths, strict=True):
+                if own.side == side and low <= own.start < high:
+                    rows.append((more + text[last : own.start], own, strength))
+                    last, more = own.end, ""
+            found.append([*rows, (text[last:high] + " …" * (high < len(text)), None, 0.0)])
+        return found
+
+    def _shown(self) -> tuple[int, int]:
+        """The characters of the first text that are shown."""
+        whole = (0, len(self.texts[0]))
+        if self.about is None:
+            return whole
+        begin, end = self.about
+        places = [n for n, own in enumerate(self.words) if own.start < end and own.end > begin]
+        if not places:
+            return whole
+        first, last = places[0] - _AROUND, places[-1] + _AROUND
+        return (
+            self.words[first].start if first > 0 else 0,
+            self.words[last].end if last < len(self.words) - 1 else whole[1],
+        )
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         paired = len(self.texts) > 1
@@ -165,14 +195,12 @@ class Explanation:
 
     def to_html(self) -> str:
         """A piece of a page: what is said, and the text with its words marked. Everything is escaped."""
-        strengths, texts = self.strengths(), []
-        for side, text in enumerate(self.texts):
-            pieces, last = [], 0
-            for own, strength in zip(self.words, strengths, strict=True):
-                if own.side == side:
-                    pieces += [escaped(text[last : own.start]), _marked(own, strength)]
-                    last = own.end
-            texts.append(f'<p class="hw-text">{"".join(pieces)}{escaped(text[last:])}</p>')
+        texts = []
+        for rows in self.pieces():
+            shown = (
+                escaped(text) + (_marked(own, strength) if own else "") for text, own, strength in rows
+            )
+            texts.append(f'<p class="hw-text">{"".join(shown)}</p>')
         notes = [self._tail(apart)] if self.tail else []
         notes += [escaped(self.form.told)] if self.form else []
         tail = "".join(f'<p class="hw-note">{note}</p>' for note in notes)

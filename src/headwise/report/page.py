@@ -66,5 +66,7 @@ def escaped(text: str) -> str:
 
 def apart(text: str) -> str:
     """The same in the direction in which it is written, which turns nothing beside it: a Hebrew word would
-    take the colon and the number after it to its other side."""
-    return f"<bdi>{escaped(text)}</bdi>"
+    take the colon and the number after it to its other side. What nobody would see is spelt out, as a
+    zero-width space that is a word of its own."""
+    seen = not text or any(character.isprintable() for character in text)
+    return f"<bdi>{escaped(text if seen else text.encode('unicode_escape').decode())}</bdi>"

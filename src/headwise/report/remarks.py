@@ -82,13 +82,14 @@ def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = Fal
 
 
 def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
-    """A guess that is as good as a model: always the same, the commonest labels.
+    """Labels of which a model finds no text, and a guess that is as good as it: always the same, the
+    commonest labels.
 
     Args:
         scores: The JSON of the model's evaluation.
     """
-    own, texts = lookup(scores, "micro_f1"), lookup(scores, "texts")
-    counts = _counts(lookup(scores, "labels"), "label", "texts")
+    own, texts, rows = (lookup(scores, name) for name in ("micro_f1", "texts", "labels"))
+    counts = _counts(rows, "label", "texts")
     total = sum(count for _, count in counts)
     if not is_number(own) or not is_number(texts) or texts <= 0 or total <= 0:
         return []
@@ -97,12 +98,18 @@ def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
         for many in range(1, len(counts) + 1)
     ]
     best = max(found)
+    known = [row for row in rows if isinstance(row, Mapping)]
+    missed = [repr(row.get("label")) for row in known if row.get("texts") and row.get("recall") == 0]
+    remarks = []
+    if missed:
+        told = f"no text with {_listed(missed)} is found by its threshold: where none may be missed, cut"
+        remarks.append(Remark(f"{told} lower at the probability:NAME of predictions"))
     if own > best + _ROUNDING:
-        return []
+        return remarks
     given = _listed([repr(name) for name, _ in counts[: found.index(best) + 1]])
     as_good = "a higher" if own < best - _ROUNDING else "as high a"
     told = f"giving every text {given} would have {as_good} micro F1 ({100 * best:.1f} %)"
-    return [Remark(told, warning=True)]
+    return [*remarks, Remark(told, warning=True)]
 
 
 def on_plain_tags(scores: Mapping[str, Any]) -> list[Remark]:

@@ -124,6 +124,9 @@ def create_app(
             return refusal(request.scope, 422, RequestError.code, said)
         first = error.errors()[0]
         place = ".".join(str(own) for own in first["loc"][1:])
+        if first["type"] == "extra_forbidden":
+            said = f"{REQUEST}: the field {place!r}; expected one of {', '.join(Asked.model_fields)}"
+            return refusal(request.scope, 422, RequestError.code, said)
         why = first.get("ctx", {}).get("error", "")  # of what is no JSON
         said = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
         return refusal(request.scope, 422, RequestError.code, f"{REQUEST}: {said}")

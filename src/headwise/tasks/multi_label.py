@@ -136,6 +136,12 @@ class MultiLabel(Task):
         guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
         return guesses, 1 - far.min(axis=1)
 
+    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
+        raise ConfigError(
+            "--unsure is for models that choose one of several labels; predictions of label sets have the "
+            "probability of each label (probability:NAME): leave to people what is near its threshold there"
+        )
+
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_label_sets(model, model.encoded(items))
 

@@ -8,7 +8,7 @@ from typing import Any
 from headwise.data.overlap import remembered, repeated_told
 from headwise.data.shares import held_weights_of
 from headwise.features.parse_cache import trouble_of
-from headwise.predictions.predictor import MANY_UNKNOWN
+from headwise.predictions.predictor import many_unknown, unknown_in_tests
 from headwise.report.document import Material, piece
 from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
@@ -119,7 +119,7 @@ def evaluate_file(
     remarks = [
         *known,
         *task.odd_answers(info, data),
-        *_unknown(scores),
+        *_unknown(scores, info["metrics"]),
         *task.remarks(info, scores),
     ]
     if held_weights_of(data.items) is not None:
@@ -136,7 +136,8 @@ def evaluate_file(
 def of_training(
     task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
 ) -> tuple[list[Remark], Rival | None]:
-    """What there is to say of items that a model was made of, and the model judged on the others.
+    """What there is to say of items that a model was made of, and the model judged on the others: of what
+    it was tested on in training, on those that are not nearly such items either, which only training knows.
 
     Args:
         task: What the model does.
@@ -145,7 +146,15 @@ def of_training(
         items: Those with their true answers.
     """
     remarks, seen = learnt(task, model, info, items)
-    return remarks, on_unseen(task, model, items, seen)
+    unseen = on_unseen(task, model, items, seen)
+    kind, then = task.kind_for(model.config), Rival.all_of(info["metrics"]).get("unseen")
+    if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
+        return remarks, unseen
+    if unseen is None or unseen.name != then.name:
+        many = kind.nouns.many
+        text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
+        remarks = [*remarks, Remark(f"{text}: {then.name}", warning=True)]
+    return remarks, then
 
 
 def learnt(
@@ -212,10 +221,10 @@ def _known(seen: int, items: int, many: str) -> list[Remark]:
     return [Remark(text, warning=True)]
 
 
-def _unknown(scores: Mapping[str, Any]) -> list[Remark]:
+def _unknown(scores: Mapping[str, Any], metrics: Any) -> list[Remark]:
     """A warning where a model knows few of the words."""
     share = scores.get("unknown_words")
-    if is_number(share) and share > MANY_UNKNOWN:
+    if is_number(share) and many_unknown(share, unknown_in_tests(metrics)):
         return [Remark(f"the model does not know {100 * share:.1f} % of the words", warning=True)]
     symbols, unknown = scores.get("symbols"), scores.get("unknown_symbols")
     if is_number(symbols) and is_number(unknown) and unknown > _MANY_UNKNOWN_SYMBOLS * symbols:

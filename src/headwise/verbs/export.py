@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headwise.exported.export import Exported, check_export_folder, write_exported
+from headwise.predictions.predictor import unknown_in_tests
 from headwise.report.sheet import lookup
 from headwise.scores.sureness import SURENESS
 from headwise.store import load_model, read_info
@@ -42,5 +43,6 @@ def export_model(
         predictions=task.predictions,
         columns=columns_known(info),
         sureness=lookup(info["metrics"], f"dev.{SURENESS}"),
+        unknown=unknown_in_tests(info["metrics"]),
         overwrite=overwrite,
     )

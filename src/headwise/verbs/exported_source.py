@@ -15,7 +15,7 @@ from headwise.errors import ConfigError
 from headwise.exported.errors import ExportError
 from headwise.exported.load import exported_info, load_exported
 from headwise.exported.session import asked_threads
-from headwise.predictions.predictor import Predictor
+from headwise.predictions.predictor import Predictor, unknown_in_tests
 from headwise.scores.sureness import SURENESS, least_sure
 from headwise.verbs.listener import Listener
 from headwise.verbs.rows import rows_as_trained
@@ -49,11 +49,12 @@ class ExportedSource:
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
+        metrics = exported_info(self.folder)["metrics"]
+        predictor.usual = unknown_in_tests(metrics)
         if unsure is not None:
             if not isinstance(self.kind.answer, Label):
                 raise ConfigError("--unsure is for models that choose one of several labels")
-            kept = exported_info(self.folder)["metrics"].get("dev")
-            predictor.least = least_sure(unsure, (kept or {}).get(SURENESS))
+            predictor.least = least_sure(unsure, (metrics.get("dev") or {}).get(SURENESS))
         return predictor
 
     def rows(

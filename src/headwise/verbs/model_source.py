@@ -10,7 +10,7 @@ import torch
 
 from headwise.attention import compiled
 from headwise.data.rows import Rows
-from headwise.predictions.predictor import Predictor
+from headwise.predictions.predictor import Predictor, unknown_in_tests
 from headwise.store import read_info
 from headwise.store.shown import model_html
 from headwise.tasks import find_task
@@ -86,6 +86,7 @@ def predictor_for(
     if task.predictor is None:
         raise task.refuse_prediction()
     predictor = task.predictor(model, task.kind_for(model.config).nouns, batch_tokens, reading)
+    predictor.usual = unknown_in_tests(info["metrics"])
     if unsure is not None:
         predictor.least = task.least_sure(unsure, info["metrics"])
     return predictor

@@ -193,13 +193,15 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     some = _explained(task, model, _drawn(items, MOST_EXPLAINED))
     # What is explained of a part of an item need not be the part that is wrong.
     whole = all(own.about is None for own in some)
-    why = {id(wrong[own.item]): own for own in (_explained(task, model, wrong) if whole else ())}
+    why: dict[int, list[Explanation]] = {}
+    for own in _explained(task, model, wrong) if whole else ():
+        why.setdefault(id(wrong[own.item]), []).append(own)
     mistakes = []
     for told in listed:
         item = places.get(told["where"])
         answers = told.get("label", told.get("tag")), told.get("predicted")
         label, predicted = (own if isinstance(own, str) else "" for own in answers)
-        reason = why[id(item)].to_html() if id(item) in why else ""
+        reason = _reason(told, why.get(id(item), ()))
         place, said = Path(told["where"]).name, task.mistaken(_isolated(told))
         mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
     own = items if kind.sides else ()  # of bags and streams there are no words to count
@@ -214,6 +216,13 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
         "maps": _maps(model, kind, own[:200]),
         "repeats": _repeats(kind, items, seen),
     }
+
+
+def _reason(told: Mapping[str, Any], found: Sequence[Explanation]) -> str:
+    """What is shown beside a mistake of the explanations of its item: of several labels one that is wrong,
+    and nothing where only others are explained."""
+    wrong = told.get("wrong")
+    return next((own.to_html() for own in found if wrong is None or own.said in wrong), "")
 
 
 def _isolated(told: Any) -> Any:

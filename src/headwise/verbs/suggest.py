@@ -16,7 +16,7 @@ from headwise.errors import ConfigError
 from headwise.linear.text_features import BlockReader
 from headwise.scores.suggest import most_useful
 from headwise.store import read_info
-from headwise.verbs.columns import label_column
+from headwise.verbs.columns import columns_known, label_column
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_rows
 
@@ -83,7 +83,8 @@ def suggest_file(
         device: Likewise.
         reading: How the file is read, where that is not to be guessed. Texts that have a label in its
             `label_column` are passed over; by default that is the one of the training, else one which is
-            called as such columns are, else `label`, which may be a new one.
+            called as such columns are, else a new one that is called as in the training (`label`, if that
+            column had no name).
         listener: Is told what happens.
 
     Raises:
@@ -144,7 +145,9 @@ def _columns(
     if (usual := surest(names, _USUAL.get(task, LABEL_NAMES))) is not None:
         listener.note(f"labels are in the column {names[usual]!r} - {flag}")
         return [names[usual]]
-    return ["label"]
+    known = columns_known(info).get("label_column", "")
+    named = known and not known.isdecimal() and "." not in known  # which leads into objects
+    return [known if named else "label"]
 
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:

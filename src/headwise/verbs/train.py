@@ -1,7 +1,9 @@
 """Train a model on files: files in, a judged model in a folder out."""
 
+import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from headwise.data.diagnosis import count, some
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
+from headwise.data.kinds import infer_task
 from headwise.data.labels import spelt_otherwise
 from headwise.data.overlap import repeated_told
 from headwise.data.parses import NO_PARSES, ParseReader, Parses
@@ -121,7 +124,7 @@ def train_files(
             ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses, read_phrase_parses),
         )
         listener.notes(parts.notes)
-        _tell_findings(parts, listener)
+        _tell_findings(parts, asked, listener)
         parts = _listed(task, parts, asked, drop, weight, listener)
         lesson = None
         if teaching is not None:
@@ -174,14 +177,32 @@ def train_files(
         return outcome
 
 
-def _tell_findings(parts: Parts[Any], listener: Listener) -> None:
+def _tell_findings(parts: Parts[Any], asked: Recipe, listener: Listener) -> None:
     """Tell what the doctor has against the answers of the training file, as it makes a model worse."""
     file = File("train", parts.files["train"], parts.kind)
     found = [own for check in parts.kind.answer.warned for own in check(file)]
     for own in found:
         listener.warn(f"{own.message}; {own.fix}")
     if found and file.data.path != "-":
-        listener.note(f"headwise doctor {file.data.path} says where")
+        listener.note(f"headwise doctor {' '.join(_as_read(file.data.path, asked))} says where")
+
+
+def _as_read(path: str, asked: Recipe) -> list[str]:
+    """The arguments of a command that is to read a file as training does."""
+    given = {
+        own.name: value
+        for own in fields(asked.data)
+        if (value := getattr(asked.data, own.name)) != own.default
+    }
+    task = asked.model.task
+    words = [shlex.quote(path), *(["--task", task] if infer_task(path, given)[0] != task else [])]
+    for name, value in given.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            words += [f"--{flag}", shlex.quote(str(value))]
+    return words
 
 
 def _tell_ignored(asked: Recipe, parts: Parts[Any], lesson: Lesson | None, listener: Listener) -> None:

@@ -136,7 +136,8 @@ def test_suggestions(call, own, tmp_path):
     with path.open(newline="") as file:
         found = list(csv.DictReader(file))
     assert len(found) == 7
-    assert all(row["label"] == "" and row["guess"] for row in found)
+    column = "labels" if own.task == "multi-label" else "label"  # as the training file calls it
+    assert all(row[column] == "" and row["guess"] for row in found)
     assert call("suggest", own.model, plain, "--output", path)[0] == 2  # it is not lost by mistake
     code, out, _ = call("suggest", own.model, own.train, "--count", "7")
     with open(own.train, newline="") as file:

@@ -42,6 +42,22 @@ def test_texts_without_labels_are_told(write):
     assert find(diagnose(KINDS["multi-label"], [path]), "HW163")
 
 
+def test_a_label_in_place_of_none(write):
+    """Such as `none`: a model may give it beside others."""
+
+    def told(rows):
+        found = diagnose(KINDS["multi-label"], [table(write, "f.csv", rows)])
+        return [own.message for own in find(found, "HW175")]
+
+    rows = [(f"text number {n}", "none" if n % 3 else ("a", "b", "a|b")[n % 9 // 3]) for n in range(90)]
+    assert told(rows) == ["the label 'none' (60) never stands beside another, and all texts have a label"]
+    assert not told([*rows, ("one that has it beside another", "a|none")])
+    assert not told([*rows, ("one that has none of them", "")])
+    few = [(f"text number {n}", "rare" if n < 5 else ("a", "b", "a|b")[n % 3]) for n in range(90)]
+    assert not told(few)  # it may be by chance
+    assert not told([(text, labels.replace("|", "")) for text, labels in rows])  # never is more than one
+
+
 def test_between_files_and_damaged_ones(write):
     one = table(write, "train.csv", [(f"text {n}", "a|b") for n in range(6)])
     other = table(write, "test.csv", [("text 3", "a"), ("text 9", "a|c"), ("text, with a comma", "a")])

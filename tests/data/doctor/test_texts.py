@@ -39,6 +39,8 @@ def test_nothing_is_found_in_clean_data():
         ("HW157", "info", "a\x85 b c d e", "a"),
         ("HW157", "info", "a b\rc d e", "a"),
         ("HW158", "info", "well<br />no &amp; a b", "a"),
+        ("HW158", "info", "eine gro&szlig;e Tür", "a"),
+        ("HW176", "info", "you are an i\u200bd\u200bi\u200bot", "a"),
         ("HW159", "warning", "it\u00e2\u20ac\u2122s a caf\u00c3\u00a9 b", "a"),
     ],
 )
@@ -58,7 +60,8 @@ def test_good_text_is_not_suspected():
         "café naïve",
         "Ã",
         "tab\there",
-        "👍🏽 é",
+        "👍🏽 é 👩\u200d👩\u200d👧",
+        "សួស្តី\u200bពិភពលោក",  # Khmer, whose words have nothing else between them
         "two\r\nlines",
     ]
     assert findings(*CLEAN, *((text + " a b c d", "a") for text in fine)) == {}

@@ -8,6 +8,7 @@ from headwise.data.diagnosis import Finding, some
 from headwise.data.doctor.file import File
 
 _TOGETHER = 5  # items from which labels that always stand together are told of
+_BESIDE = 10  # items in which a label would stand beside others if it were one like them
 
 
 def bare(file: File) -> Iterator[Finding]:
@@ -26,6 +27,24 @@ def everywhere(file: File) -> Iterator[Finding]:
         message = f"all {file.kind.nouns.many} have {some(found)}"
         fix = "a model will give such a label to all; leave it out, or add some without it"
         yield Finding("warning", "HW162", message, (file.data.path,), fix)
+
+
+def instead(file: File) -> Iterator[Finding]:
+    """A label that says that there is none: it stands where no other does, and nowhere else."""
+    if not file.training or not all(item.labels for item in file.items):
+        return
+    beside = {label for item in file.items if len(item.labels) > 1 for label in item.labels}
+    several = sum(len(item.labels) > 1 for item in file.items)
+    for name, n in file.data.labels.items():
+        others = len(file.items) - n
+        if name not in beside and several * n >= _BESIDE * others > 0:
+            many = file.kind.nouns.many
+            message = f"the label {name!r} ({n:,}) never stands beside another, and all {many} have a label"
+            fix = (
+                "if it says that there is none of the others, leave it out (an empty cell is an answer, "
+                "too): as a label it may be predicted beside others, and micro F1 is mostly about it"
+            )
+            yield Finding("warning", "HW175", message, (file.data.path,), fix)
 
 
 def together(file: File) -> Iterator[Finding]:

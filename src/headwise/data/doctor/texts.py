@@ -15,9 +15,11 @@ _COMPARED = 20_000  # items that are compared
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
 _HTML = re.compile(
     r"</?(?:br|p|div|span|a|b|i|u|em|strong|font|img|table|t[dr]|ul|li|hr|h[1-6])\b[^<>]*>"
-    r"|&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});",
+    r"|&(?:[a-z]{2,8}|#\d{1,6}|#x[0-9a-f]{1,5});",
     re.IGNORECASE,
 )
+_LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts that have spaces between words
+_INVISIBLE = re.compile(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
 _MOJIBAKE = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
 _CHARACTERS = (
     (
@@ -32,6 +34,12 @@ _CHARACTERS = (
         _MOJIBAKE,
         "wrongly decoded characters",
         "export the file again as UTF-8, or give the right --encoding",
+    ),
+    (
+        "HW176",
+        _INVISIBLE,
+        "invisible characters within words",
+        "a model reads other words there; take them out of all files alike",
     ),
 )
 

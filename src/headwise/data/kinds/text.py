@@ -21,7 +21,7 @@ from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import LISTS, choose_label_set_columns, separator_of
-from headwise.data.names import LABEL_NAMES, names_pairs, rank
+from headwise.data.names import FLAG_NAMES, LABEL_NAMES, names_pairs, normal_name, rank
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.data.numbers import look_like_scores, look_measured
 from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
@@ -182,7 +182,9 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    if (label is None or options.label_column) and sample and FORMATS[form].table:
+    named = label is not None and rank(label, LABEL_NAMES) is not None
+    open_ = not named or options.label_column or normal_name(label or "") in FLAG_NAMES
+    if open_ and sample and FORMATS[form].table:
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
         if isinstance(chosen, FlagColumns):
             return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
