@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
-from headwise.data.names import HEADING_NAMES, LABEL_NAMES, TEXT_NAMES, ends_like, normal_name, rank, surest
+from headwise.data.names import HEADING_NAMES, LABEL_NAMES, TEXT_NAMES, is_like, normal_name, rank, surest
 from headwise.data.numbers import number_of, pointed
 from headwise.data.source import Record, Source
 from headwise.errors import ConfigError
@@ -240,7 +240,7 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     for better in (
         lambda c: c.distinct > 1,
         lambda c: not c.measured,
-        lambda c: ends_like(c.name, LABEL_NAMES),
+        lambda c: is_like(c.name, LABEL_NAMES),
     ):
         found = [column for column in found if better(column)] or found
     return found[0] if len(found) == 1 else None

@@ -65,10 +65,10 @@ def rank(name: str, names: tuple[str, ...]) -> int | None:
     return names.index(normal) if normal in names else None
 
 
-def ends_like(name: str, names: tuple[str, ...]) -> bool:
-    """Whether a column's name ends in a name of one of the lists above, as `airline_sentiment` does."""
-    words = normal_name(name).split("_")
-    return len(words) > 1 and len(words[-1]) > 1 and words[-1] in names
+def is_like(name: str, names: tuple[str, ...]) -> bool:
+    """Whether a column's name is one of the lists above or ends in one, as `airline_sentiment` does."""
+    last = normal_name(name).split("_")[-1]
+    return rank(name, names) is not None or (len(last) > 1 and last in names)
 
 
 def surest(given: Iterable[str], names: tuple[str, ...]) -> int | None:

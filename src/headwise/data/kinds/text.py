@@ -21,7 +21,7 @@ from headwise.data.head import Head
 from headwise.data.kind import Kind
 from headwise.data.label_flags import FlagColumns
 from headwise.data.label_set_columns import LISTS, choose_label_set_columns, separator_of
-from headwise.data.names import FLAG_NAMES, LABEL_NAMES, names_pairs, normal_name, rank
+from headwise.data.names import FLAG_NAMES, LABEL_NAMES, is_like, names_pairs, normal_name
 from headwise.data.nouns import TEXTS, Nouns
 from headwise.data.numbers import look_like_scores, look_measured
 from headwise.data.options import LabelSetOptions, SoftOptions, WeightOptions
@@ -160,7 +160,7 @@ def _holds_numbers(head: Head, options: Any) -> str | None:
     if label is None or not FORMATS[form].table:
         return None
     sample, _ = look_ahead(records)
-    named = options.label_column or rank(label, LABEL_NAMES) is not None
+    named = options.label_column or is_like(label, LABEL_NAMES)
     own = next(column for column in columns_of(sample) if column.name == label)
     if names_pairs(names_in(sample)) or not (named or own.measured):
         return None
@@ -182,7 +182,7 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    named = label is not None and rank(label, LABEL_NAMES) is not None
+    named = label is not None and is_like(label, LABEL_NAMES)
     open_ = not named or options.label_column or normal_name(label or "") in FLAG_NAMES
     if open_ and sample and FORMATS[form].table:
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
