@@ -82,10 +82,12 @@ def test_a_column_that_is_not_there(asked):
         choose({"text": LONG, "label": list("aabb")}, label_column=asked)
 
 
-def test_several_columns_are_no_column():
+def test_several_columns_with_commas_are_told_how_to_be_one():
     columns = {"subject": list("aabb"), "body": LONG, "label": list("aabb")}
-    with pytest.raises(Exception, match="--text-column names one column; write what these hold into one"):
+    with pytest.raises(Exception, match=r"give --text-column 'subject\+Body' to read several as one text"):
         choose(columns, text_column="subject, Body")
+    with pytest.raises(Exception, match="--label-column names one column"):
+        choose(columns, label_column="subject,label")
     with pytest.raises(Exception, match="did you mean --text-column 'body'"):
         choose(columns, text_column="bodi,")
 

@@ -52,6 +52,16 @@ def test_texts_and_labels_are_read_from_the_columns_of_the_training(write):
     assert label_column(known, ["a", "b"]) is None
 
 
+def test_texts_in_several_columns_are_known_by_the_names_of_all(write):
+    kind, path = KINDS["classify"], write(CSV)
+    known = info({"text_column": "Team+message", "label_column": "stars"})
+    assert as_trained(kind, known, path, {})[0] == {"text_column": "team+message", "label_column": "stars"}
+    known = info({"text_column": "subject+message", "label_column": "stars"})
+    assert as_trained(kind, known, path, {})[0] == {"label_column": "stars"}
+    joint = write(CSV.replace("text,", "subject+message,", 1))
+    assert as_trained(kind, known, joint, {}, answers=False)[0] == {"text_column": "subject+message"}
+
+
 def test_what_the_user_says_goes_before_the_training(write):
     kind, path = KINDS["classify"], write(CSV)
     known = info({"text_column": "message", "label_column": "team"})

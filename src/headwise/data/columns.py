@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import as_text
+from headwise.data.joint import JOINT, join, named_in
 from headwise.data.names import HEADING_NAMES, LABEL_NAMES, TEXT_NAMES, is_like, normal_name, rank, surest
 from headwise.data.numbers import number_of, pointed
 from headwise.data.source import Record, Source
@@ -22,6 +23,7 @@ class Columns:
     weight: str | None = field(default=None, kw_only=True)
 
 
+_TEXT = "--text-column"
 _MANY = 20  # cells from which on a column of single words is told from one of a few values
 
 
@@ -105,13 +107,14 @@ def choose_columns(
     options = source.options
     columns = columns_of(sample)
     names = [column.name for column in columns]
-    text = label = None
+    label, asked = None, list[Column]()
     if options.text_column:
-        text = columns[find_column(options.text_column, names, source, "--text-column")]
+        asked = _columns_of_text(options.text_column, columns, source)
     if options.label_column and labelled:
         label = columns[find_column(options.label_column, names, source, "--label-column")]
-    check_apart(text_column=text and text.name, label_column=label and label.name)
-    guessed = []
+    for part in asked or [None]:
+        check_apart(text_column=part and part.name, label_column=label and label.name)
+    text, guessed = _joint(asked), list[str]()
     if text is None:
         text = _text_column([c for c in columns if c is not label])
         if text is None:
@@ -120,7 +123,7 @@ def choose_columns(
         guessed.append(f"text={text.name!r}")
     choose = _number_column if numbers else _label_column
     if label is None:
-        label = choose([c for c in columns if c is not text], needed=labelled)
+        label = choose([c for c in columns if c is not text and c not in asked], needed=labelled)
     if label is not None and labelled and not options.label_column:
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
@@ -128,12 +131,13 @@ def choose_columns(
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    others = [column for column in columns if column not in (text, label)]
-    if unused := [own.name for own in others if (own.strings and own.words >= 3) or own.worded]:
-        note = f"columns of text that are not used: {', '.join(map(repr, unused))}"
+    others = [column for column in columns if column not in (text, label, *asked)]
+    if unused := [own for own in others if (own.strings and own.words >= 3) or own.worded]:
+        note = f"columns of text that are not used: {', '.join(repr(own.name) for own in unused)}"
         if len(unused) == 1 and guessed and label is not None:
-            flags = f"--first-column {unused[0]!r} --second-column {text.name!r}"
-            note += f" (texts and what they are compared with: --task pair {flags})"
+            both = JOINT.join(own.name for own in columns if own in (text, *unused))
+            flags = f"--task pair --first-column {unused[0].name!r} --second-column {text.name!r}"
+            note += f" (to read both as one text: --text-column {both!r}; to compare them: {flags})"
         source.notes.append(note)
     return Columns(text.name, label.name if label else None)
 
@@ -146,10 +150,8 @@ def choose_text(sample: Sequence[Record], source: Source, *, without: Sequence[s
     """
     columns = columns_of(sample)
     asked = source.options.text_column
-    if asked:
-        return columns[
-            find_column(asked, [column.name for column in columns], source, "--text-column")
-        ].name
+    if asked and (own := _joint(_columns_of_text(asked, columns, source))):
+        return own.name
     text = _text_column([column for column in columns if column.name not in without])
     if text is None:
         raise unsure("the text column", "--text-column", columns, source)
@@ -189,7 +191,10 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     close = difflib.get_close_matches(asked, names, n=1)
     advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
     if len(several := [normal_name(part) for part in asked.split(",")]) > 1 and {*several} <= {*normal}:
-        advice = f"{flag} names one column; write what these hold into one, the same in every file"
+        together = JOINT.join(part.strip() for part in asked.split(","))
+        advice = f"{flag} names one column"
+        if flag == _TEXT:
+            advice = f"give {flag} {together!r} to read several as one text"
     raise DataError(
         "HW111",
         f"there is no column {asked!r}",
@@ -212,6 +217,29 @@ def columns_of(sample: Sequence[Record]) -> list[Column]:
         strings = any(isinstance(value, str) for value in values)
         columns.append(Column(name, [as_text(value) for value in values], strings))
     return columns
+
+
+def _columns_of_text(asked: str, columns: Sequence[Column], source: Source) -> list[Column]:
+    """The column of the texts that is asked for, or those which it is made of.
+
+    Raises:
+        DataError: HW111.
+        ConfigError: One of several is named twice.
+    """
+    names = [column.name for column in columns]
+    found = [columns[find_column(part, names, source, "--text-column")] for part in named_in(asked, names)]
+    if twice := [column.name for n, column in enumerate(found) if column in found[:n]]:
+        raise ConfigError(f"--text-column {asked} names the column {twice[0]!r} twice")
+    return found
+
+
+def _joint(columns: Sequence[Column]) -> Column | None:
+    """What stands in several columns as one; None of none."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    values = [join(row) for row in zip(*(column.values for column in columns), strict=True)]
+    name = JOINT.join(column.name for column in columns)
+    return Column(name, values, any(column.strings for column in columns))
 
 
 def _text_column(columns: list[Column]) -> Column | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from headwise.data.columns import Columns, choose_columns, find_column, names_in
 from headwise.data.diagnosis import some
 from headwise.data.formats.jsonl import as_text
+from headwise.data.joint import named_in
 from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags, says_more
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, normal_name, rank
 from headwise.data.options import SEPARATOR, LabelSetOptions, ReadOptions
@@ -85,7 +86,7 @@ def _choose(sample: Sequence[Record], source: Source, *, labelled: bool, known: 
     if known and set(known) <= set(names):
         return choose_flags(sample, source, known)
     weights = _weights(names, sample, source)
-    others = {options.text_column, *weights}
+    others = {*named_in(options.text_column or "", names), *weights}
     flags = guess_flags(sample, others)
     own = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name not in others]

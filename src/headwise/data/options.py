@@ -19,7 +19,8 @@ class ReadOptions:
     """The files' format; guessed from the name and the first lines by default."""
 
     text_column: str | None = None
-    """The column of the text: its name (data.text: a field of an object in JSON), or its number from 1."""
+    """The column of the text: its name (data.text: a field of an object in JSON), or its number from 1;
+    subject+body: several, whose texts are read as one, one below the other."""
 
     label_column: str | None = None
     """The column of the label: its name, or its number from 1."""

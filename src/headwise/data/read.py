@@ -16,6 +16,7 @@ from headwise.data.files import Line
 from headwise.data.folders import is_flat
 from headwise.data.formats import FORMATS, prodigy
 from headwise.data.formats.jsonl import as_text
+from headwise.data.joint import join, named_in
 from headwise.data.label_flags import FlagColumns, labelled
 from headwise.data.label_set import LabelSetExample
 from headwise.data.label_set_columns import cells_of, choose_label_set_columns
@@ -242,6 +243,9 @@ def tell_nulls(source: Source) -> None:
 
 def text_of(record: Record, name: str, source: Source) -> str | None:
     """A text of a record, empty where it is null; None, and reported, where there is none."""
+    if name not in record.fields and len(parts := named_in(name)) > 1:
+        texts = [text_of(record, part, source) for part in parts]
+        return None if None in texts else join(filter(None, texts))
     text = record.fields.get(name)
     if isinstance(text, str):
         return text

@@ -12,6 +12,7 @@ from headwise.data.diagnosis import Finding, places
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.folders import folder_lines
+from headwise.data.joint import named_in
 from headwise.data.options import DEFAULT, ReadOptions
 from headwise.data.tables import table_kind, table_lines
 
@@ -53,7 +54,7 @@ class Source:
     def asked(self) -> list[str]:
         """The columns that are asked for by name or number."""
         named = (self.options.text_column, self.options.label_column, *self.columns)
-        return [name for name in named if name]
+        return [own for name in named if name for own in dict.fromkeys((name, *named_in(name)))]
 
     @cached_property
     def table(self) -> str | None:

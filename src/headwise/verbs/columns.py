@@ -15,6 +15,7 @@ from headwise.data.formats import FORMATS, conll, conll2012, conllu_tags
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.token_lists import sample_rows
 from headwise.data.head import Head, read_head
+from headwise.data.joint import JOINT, named_in
 from headwise.data.kind import Kind
 from headwise.data.kinds.sentence import SentenceKind, words_are_given
 from headwise.data.names import normal_name
@@ -180,9 +181,13 @@ def _number(name: object) -> bool:
 
 
 def _same(name: str | None, names: Sequence[str]) -> str | None:
-    """The column of this name, spelling of spaces and case aside."""
+    """The column of this name, spelling of spaces and case aside; or those that it is made of, if all are
+    there."""
     if name is None or name in names:
         return name
+    if len(parts := named_in(name, names)) > 1:
+        found = [_same(part, names) for part in parts]
+        return None if None in found else JOINT.join(filter(None, found))
     alike = [own for own in names if normal_name(own) == normal_name(name)]
     return alike[0] if len(alike) == 1 else None
 

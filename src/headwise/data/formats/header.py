@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headwise.data.joint import named_in
 from headwise.data.names import LABEL_NAMES, TEXT_NAMES, names_pairs, normal_name
 from headwise.data.options import ReadOptions
 
@@ -14,7 +15,7 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     stand above running text.
     """
     asked = [name for name in (options.text_column, options.label_column) if name]
-    if any(not name.isdecimal() for name in asked):
+    if any(not part.isdecimal() for name in asked for part in named_in(name)):
         return True
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]
