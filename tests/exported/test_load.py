@@ -208,4 +208,4 @@ def test_a_text_that_is_too_long_is_told(pair_of, monkeypatch):
 def test_what_is_kept_of_the_folder(exported_folder):
     info = exported_info(exported_folder("classify")[1])
     assert info["training"] == {"recipe": {"data": {"text_column": "text"}}}
-    assert info["metrics"] == {"dev": {}}
+    assert info["metrics"] == {"dev": {}, "test": {"unknown_words": 0.0}}
