@@ -23,7 +23,6 @@ class Columns:
     weight: str | None = field(default=None, kw_only=True)
 
 
-_TEXT = "--text-column"
 _MANY = 20  # cells from which on a column of single words is told from one of a few values
 
 
@@ -191,9 +190,9 @@ def find_column(asked: str, names: Sequence[str], source: Source, flag: str) -> 
     close = difflib.get_close_matches(asked, names, n=1)
     advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
     if len(several := [normal_name(part) for part in asked.split(",")]) > 1 and {*several} <= {*normal}:
-        together = JOINT.join(part.strip() for part in asked.split(","))
         advice = f"{flag} names one column"
-        if flag == _TEXT:
+        if flag == "--text-column":
+            together = JOINT.join(part.strip() for part in asked.split(","))
             advice = f"give {flag} {together!r} to read several as one text"
     raise DataError(
         "HW111",
