@@ -55,6 +55,7 @@ def test_json_with_objects_and_what_is_missing(write):
     options = ReadOptions(text_column="mail.subject+mail.body", label_column="queue")
     data = read_examples(path, options, told.append)
     assert [own.text for own in data.items] == ["hello\na b", "c d"]
+    assert not any("null" in note for note in data.notes)
     assert ["mails.jsonl:3: no field 'mail.subject'" in str(error) for error in told] == [True]
 
 

@@ -120,9 +120,9 @@ def choose_columns(
             flags = "--text-column (for pairs of texts --first-column and --second-column)"
             raise unsure("the text column", flags, columns, source)
         guessed.append(f"text={text.name!r}")
-    choose = _number_column if numbers else _label_column
+    choose, read = _number_column if numbers else _label_column, asked or [text]
     if label is None:
-        label = choose([c for c in columns if c is not text and c not in asked], needed=labelled)
+        label = choose([c for c in columns if c not in read], needed=labelled)
     if label is not None and labelled and not options.label_column:
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
@@ -130,7 +130,7 @@ def choose_columns(
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    others = [column for column in columns if column not in (text, label, *asked)]
+    others = [column for column in columns if column not in (*read, label)]
     if unused := [own for own in others if (own.strings and own.words >= 3) or own.worded]:
         note = f"columns of text that are not used: {', '.join(repr(own.name) for own in unused)}"
         if len(unused) == 1 and guessed and label is not None:

@@ -244,7 +244,8 @@ def tell_nulls(source: Source) -> None:
 def text_of(record: Record, name: str, source: Source) -> str | None:
     """A text of a record, empty where it is null; None, and reported, where there is none."""
     if name not in record.fields and len(parts := named_in(name)) > 1:
-        texts = [text_of(record, part, source) for part in parts]
+        own = [part for part in parts if record.fields.get(part, "") is not None]  # null is no part of it
+        texts = [text_of(record, part, source) for part in own]
         return None if None in texts else join(filter(None, texts))
     text = record.fields.get(name)
     if isinstance(text, str):

@@ -33,6 +33,9 @@ from headwise.features.word_shape import SHAPES
 from headwise.linear.pair_features import compared_size
 from headwise.models.pair_model import PairReader
 from headwise.models.tag_model import TagModel
+from headwise.predictions.predictor import unknown_in_tests
+from headwise.report.sheet import lookup
+from headwise.scores.sureness import SURENESS
 from headwise.store.files import to_json
 from headwise.store.folder import is_ours
 from headwise.store.layout import (
@@ -84,8 +87,7 @@ def write_exported(
     title: str = "model of this kind",
     predictions: str = "predictions.csv",
     columns: Mapping[str, str] | None = None,
-    sureness: Any = None,
-    unknown: float = 0.0,
+    metrics: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Exported:
     """Export a model, and compare what was written with it.
@@ -96,8 +98,7 @@ def write_exported(
         title: What models of its task are called.
         predictions: A file of their predictions.
         columns: The columns that it was trained on, by the options that name them.
-        sureness: What its metrics say of how sure it has to be.
-        unknown: The share of unknown words in the texts that it was tested on.
+        metrics: Its scores, of which is kept what predictions go by.
         overwrite: Replace a model that was exported there before.
 
     Raises:
@@ -110,7 +111,7 @@ def write_exported(
     check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
-    files = {**_network(model), **_beside(model), **_told(columns or {}, sureness, unknown, predictions)}
+    files = {**_network(model), **_beside(model), **_told(columns or {}, metrics or {}, predictions)}
     staging = folder / STAGING
     remove_staging(staging)
     staging.mkdir(parents=True)
@@ -260,12 +261,13 @@ def _array(tensor: torch.Tensor) -> NDArray:
     return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
 
 
-def _told(columns: Mapping[str, str], sureness: Any, unknown: float, predictions: str) -> dict[str, bytes]:
+def _told(columns: Mapping[str, str], metrics: Mapping[str, Any], predictions: str) -> dict[str, bytes]:
     """What is kept of data and scores, and what is for people."""
-    dev = {} if sureness is None else {"sureness": sureness}
+    sureness = lookup(metrics, f"dev.{SURENESS}")
+    dev = {} if sureness is None else {SURENESS: sureness}
     return {
         TRAINING: to_json({"recipe": {"data": dict(columns)}}),
-        METRICS: to_json({"dev": dev, "test": {"unknown_words": unknown}}),
+        METRICS: to_json({"dev": dev, "test": {"unknown_words": unknown_in_tests(metrics)}}),
         REQUIREMENTS: _requirements().encode(),
         CARD: _CARD.format(predictions=predictions).encode(),
     }

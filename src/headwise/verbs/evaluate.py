@@ -19,7 +19,7 @@ from headwise.tasks import find_task
 from headwise.tasks.task import Task
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import open_model, read_answers
-from headwise.verbs.outcome import on_unseen
+from headwise.verbs.outcome import on_unseen, unseen_name
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
 
@@ -146,11 +146,10 @@ def of_training(
         items: Those with their true answers.
     """
     remarks, seen = learnt(task, model, info, items)
-    unseen = on_unseen(task, model, items, seen)
     kind, then = task.kind_for(model.config), Rival.all_of(info["metrics"]).get("unseen")
     if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
-        return remarks, unseen
-    if unseen is None or unseen.name != then.name:
+        return remarks, on_unseen(task, model, items, seen)
+    if then.name != unseen_name(len(items) - len(seen)):
         many = kind.nouns.many
         text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
         remarks = [*remarks, Remark(f"{text}: {then.name}", warning=True)]

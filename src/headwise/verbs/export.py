@@ -3,9 +3,6 @@
 from pathlib import Path
 
 from headwise.exported.export import Exported, check_export_folder, write_exported
-from headwise.predictions.predictor import unknown_in_tests
-from headwise.report.sheet import lookup
-from headwise.scores.sureness import SURENESS
 from headwise.store import load_model, read_info
 from headwise.tasks import find_task
 from headwise.verbs.columns import columns_known
@@ -42,7 +39,6 @@ def export_model(
         title=task.title,
         predictions=task.predictions,
         columns=columns_known(info),
-        sureness=lookup(info["metrics"], f"dev.{SURENESS}"),
-        unknown=unknown_in_tests(info["metrics"]),
+        metrics=info["metrics"],
         overwrite=overwrite,
     )

@@ -109,9 +109,14 @@ def _counting(parts: Parts[Any]) -> Parts[Any]:
     return parts if train is parts.train and dev is parts.dev else replace(parts, train=train, dev=dev)
 
 
+def unseen_name(items: int) -> str:
+    """What a model is called on so many items that it has not learnt from."""
+    return f"it on {items:,} unseen"
+
+
 def on_unseen(task: Task, model: Any, items: Sequence[Any], seen: Collection[int]) -> Rival | None:
     """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
     if not 0 < len(seen) < len(items):
         return None
     new = [item for number, item in enumerate(items) if number not in seen]
-    return Rival(f"it on {len(new):,} unseen", task.judge(model, new).to_json())
+    return Rival(unseen_name(len(new)), task.judge(model, new).to_json())

@@ -182,9 +182,8 @@ def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
         several = any(isinstance(own, list) and len(own) > 1 for own in lists)
         return "lines begin with several __label__" if several else None
     label = columns.label
-    named = label is not None and is_like(label, LABEL_NAMES)
-    open_ = not named or options.label_column or normal_name(label or "") in FLAG_NAMES
-    if open_ and sample and FORMATS[form].table:
+    named = label is not None and is_like(label, LABEL_NAMES) and normal_name(label) not in FLAG_NAMES
+    if (options.label_column or not named) and sample and FORMATS[form].table:
         chosen = choose_label_set_columns(sample, head.source(options), labelled=True)
         if isinstance(chosen, FlagColumns):
             return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
