@@ -25,24 +25,30 @@ MOST = 3_000
 WANTED = (0.9, 0.95, 0.98)
 
 
-def main() -> None:
+def held_and_new(name: str) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
+    """The labels of a set, and of texts that were held out of training and of test texts the probabilities
+    by the linear expert, `[texts, labels]`, and the label numbers, `[texts]`."""
     read = get_tokenizer("penn").words
+    data = load(name)
+    names = label_names(data.train.labels)
+    some = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
+    parts = data.train.take(some), data.test
+    targets = [np.array([names.index(label) for label in part.labels]) for part in parts]
+    words = [[read(text) for text in part.items] for part in parts]
+    base, _ = choose_base(AUTO, words[0])
+    dense = [None if base is None else base.texts(own) for own in words]
+    fitted = fit_linear(list(parts[0].items), targets[0], len(names), dense=dense[0])
+    scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
+    return names, [softmax(own.astype(np.float64), axis=1) for own in scores], targets
+
+
+def main() -> None:
     for name in sys.argv[1:]:
-        data = load(name)
-        names = label_names(data.train.labels)
-        some = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
-        parts = data.train.take(some), data.test
-        targets = [np.array([names.index(label) for label in part.labels]) for part in parts]
-        words = [[read(text) for text in part.items] for part in parts]
-        base, _ = choose_base(AUTO, words[0])
-        dense = [None if base is None else base.texts(own) for own in words]
-        fitted = fit_linear(list(parts[0].items), targets[0], len(names), dense=dense[0])
-        scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
-        chances = [softmax(own.astype(np.float64), axis=1) for own in scores]
+        _, chances, targets = held_and_new(name)
         sure = [own.max(axis=1) for own in chances]
         right = [own.argmax(axis=1) == true for own, true in zip(chances, targets, strict=True)]
         kept = Sureness.of(sure[0], right[0]).to_json()
-        print(json.dumps({"set": name, "held": len(some), "right": float(right[1].mean())}))
+        print(json.dumps({"set": name, "held": len(sure[0]), "right": float(right[1].mean())}))
         for wanted in WANTED:
             try:
                 least = least_sure(f"precision={wanted}", kept)

@@ -56,6 +56,18 @@ def test_training_says_what_it_found(run, tmp_path):
         assert words in told
 
 
+def test_rates_of_labels(run, tmp_path):
+    write(tmp_path / "train.csv", 120)
+    asked = ",".join(f"{name}:recall=0.8" for name in NAMES[:2])
+    code, out, err = run("train", "train.csv", *SMALL, "--classifier.thresholds", asked)
+    assert code == 0, err
+    told = " ".join(out.split())
+    assert all(f"{name!r} is given for a recall of at least 80 %" in told for name in NAMES[:2])
+    code, _, err = run("train", "train.csv", *SMALL, "--classifier.thresholds", "f1", "--overwrite")
+    assert code == 2
+    assert "label sets have such thresholds anyway" in err
+
+
 def test_predictions(run, trained, tmp_path):
     rows = write(tmp_path / "new.csv", 60, seed=1)
     code, out, err = run("predict", trained, "new.csv")

@@ -301,6 +301,13 @@ def test_recipe_and_flags_fill_the_same_settings_and_flags_win(files, run):
         (["--readout", "man"], "", "unknown readout 'man'"),
         (["--classifier.class-weights", "godo=2"], "", "unknown label 'godo'; labels are bad, good, mixed"),
         (["--classifier.class-weights", "2"], "", "cannot read the class weight '2'"),
+        (
+            ["--classifier.thresholds", "godo:fpr=.1"],
+            "",
+            "unknown label 'godo'; labels are bad, good, mixed",
+        ),
+        (["--classifier.thresholds", "f2"], "", "cannot read 'f2'; expected a label, one of recall"),
+        (["--classifier.thresholds", "good:fpr=.1,bad:fpr=.1"], "", "a text gets one label here: name one"),
         (["--split.dev", "1"], "", "split: dev must be at least 0 and less than 1, got 1"),
         (["--split.dev", "0"], "", "no dev texts"),
         (["--device", "cdua"], "", "the device 'cdua' cannot be used"),
@@ -329,6 +336,24 @@ def test_weights_for_rare_labels(files, run):
         flags = ("--classifier.class-weights", weights, "--no-baseline", "-o", name)
         assert run("train", "reviews.csv", *SMALL, *flags)[0] == 0
     assert len({model_bytes(files / name) for name in "abc"}) == 3
+
+
+def test_a_rate_that_is_to_be_kept(files, run):
+    """What it is, or what of it can be promised; a baseline without it is no rival."""
+    for name, share in (("a", 0.5), ("b", 0.001)):
+        asked = f"mixed:fpr={share}"
+        code, out, err = run(
+            "train", "reviews.csv", *SMALL, "--classifier.thresholds", asked, "--output", name
+        )
+        assert code == 0, err
+        told = " ".join(out.split())
+        assert f"'mixed' is given for a false positive rate of at most {100 * share:.4g} %" in told
+        assert ("is to be expected" in told) == (name == "a")
+        assert ("is the best that can be promised" in told) == (name == "b")
+        assert "than this model" not in err
+        (point,) = json.loads((files / name / "metrics.json").read_text())["dev"]["operating_points"]
+        assert point["kept"] == (name == "a")
+        assert (point["expected"] <= share) == point["kept"]
 
 
 # What is there is not lost

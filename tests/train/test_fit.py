@@ -232,6 +232,32 @@ def test_thresholds_bring_rare_labels_back_and_are_kept_with_the_model(tmp_path,
     assert load_model(tmp_path / "model").thresholds is None
 
 
+@pytest.mark.parametrize("more", [{}, {"refit": True}, {"folds": 2}])
+def test_a_label_is_given_where_that_keeps_its_recall(tmp_path, more):
+    """The word of the rare label stands in as many texts of another, and of the two it is never the
+    likelier one."""
+    rows = [("maybe", "rare" if n % 5 < 2 else "often") for n in range(50)] + [("film", "often")] * 150
+    train, dev = ([Example(f"{text} {n}", label) for n, (text, label) in enumerate(rows)] for _ in "td")
+    settings = recipe(
+        classifier={"thresholds": "rare:recall=0.9"},
+        train={"epochs": 6, "score": "last", "learning-rate": 0.02, **more},
+    )
+    fitted = fit(train, dev, settings, tmp_path / "run")
+    (point,) = fitted.dev["operating_points"]
+    assert (point["label"], point["rate"], point["wanted"], point["kept"]) == ("rare", "recall", 0.9, True)
+    assert point["texts"] == (40 if "folds" in more else 20)
+    assert 0.9 <= point["expected"] < 1
+    assert sum(fitted.model.thresholds) == pytest.approx(1)
+    if "folds" not in more:  # there they are of models that have seen half of the texts
+        assert [own.label for own in fitted.model.predict(["maybe", "film"])] == ["rare", "often"]
+
+
+def test_an_unknown_label_of_a_threshold_is_told_before_the_first_epoch(tmp_path):
+    settings = recipe(classifier={"thresholds": "urgent:recall=0.9"}, train={"epochs": 1})
+    with pytest.raises(ConfigError, match="unknown label 'urgent'; labels are"):
+        fit(examples(20, 0), examples(8, 1), settings, tmp_path)
+
+
 def test_what_is_done_is_told_from_the_first_epoch_to_the_last_training(tmp_path):
     told = []
 

@@ -105,3 +105,41 @@ def test_temperature_and_thresholds_are_those_of_what_other_models_say(expert):
     assert 3 * model.encoder_weight / model.temperature == pytest.approx(np.log(4), rel=0.25)
     assert done.dev["loss"] == pytest.approx(0.5, abs=0.06)
     assert done.calibration[0] > 2 * done.calibration[1]
+
+
+def test_labels_have_the_rates_that_are_asked_of_them():
+    chance = np.random.default_rng(1)
+    wanted = chance.random((300, 3)) < [0.5, 0.2, 0.3]
+    said = (2.0 * wanted - 1 + 1.5 * chance.normal(size=(300, 3))).astype(np.float32)
+    names = ["a", "b", "c"]
+    texts = [
+        LabelSetExample(f"w{n % 9}", labels=tuple(np.array(names)[row])) for n, row in enumerate(wanted)
+    ]
+    plain, asked = (
+        LabelSetModel(
+            ModelConfig(
+                task="multi-label",
+                words=WordConfig(vector_size=4),
+                encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+                classifier=ClassifierConfig(hidden=4, thresholds=setting),
+                expert=ExpertConfig(kind="none"),
+            ),
+            Vocabulary.build([own.text.split() for own in texts]),
+            names,
+        ).eval()
+        for setting in ("none", "a:recall=0.95,b:fpr=0.05")
+    )
+    done = []
+    for model in (plain, asked):
+        model.outputs_of = lambda *_, **__: said  # type: ignore
+        part = texts, indicators(texts, names)
+        done.append(finish_label_sets(LabelSetObjective(model, part, part)).dev)
+    assert "operating_points" not in done[0]
+    assert [(own["label"], own["kept"]) for own in done[1]["operating_points"]] == [
+        ("a", True),
+        ("b", True),
+    ]
+    assert asked.thresholds[2] == plain.thresholds[2]
+    given = asked.given(asked.probabilities(said))
+    assert 0.95 <= given[wanted[:, 0], 0].mean() < 0.97
+    assert 0.03 < given[~wanted[:, 1], 1].mean() <= 0.05

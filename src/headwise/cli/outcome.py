@@ -8,6 +8,7 @@ from headwise.cli.sheets import print_sheet
 from headwise.cli.train_display import NOT_SHARES
 from headwise.report.remarks import compare_with
 from headwise.report.sheet import FORMS
+from headwise.scores.operating_points import OPERATING_POINTS
 from headwise.store import read_info
 from headwise.verbs.listener import Listener
 from headwise.verbs.outcome import Outcome
@@ -55,7 +56,9 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
         for remark in task.remarks(read_info(folder), scores, thresholds=plain):
             listener.remark(remark)
-        remark = compare_with(sheet, scores, outcome.rivals.get("baseline"), task.advice)
+        # A label with a rate of its own to keep costs others accuracy, and the baseline keeps none.
+        rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
+        remark = compare_with(sheet, scores, rival, task.advice)
         if remark is not None:
             listener.remark(remark)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):

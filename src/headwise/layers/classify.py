@@ -10,6 +10,7 @@ from torch.nn.functional import batch_norm, cross_entropy
 
 from headwise.config import check_range
 from headwise.errors import ConfigError
+from headwise.scores.operating_points import operating_points
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,15 @@ class ClassifierConfig:
     class_weights: str = "none"
     """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
     pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
-    thresholds: Literal["none", "f1"] = "none"
+    thresholds: str = "none"
     """none: a text gets its most probable label; f1: each label has a threshold of its own, chosen for the
-    best macro F1 on dev, so that rare labels are not passed over."""
+    best macro F1 on dev, so that rare labels are not passed over; or a label and what is to be kept, on new
+    texts, by what is found on dev: urgent:recall=0.95 (of its texts at least 95 % get it), spam:fpr=0.01
+    (of others at most 1 %), spam:precision=0.98 (of what gets it at least 98 % are right). Of label sets
+    several, with commas between them; the other labels have their usual thresholds."""
 
     def __post_init__(self) -> None:
+        operating_points(self.thresholds)
         check_range(self, "hidden", low=1)
         check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
 

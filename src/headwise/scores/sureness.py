@@ -15,7 +15,7 @@ SURENESS = "sureness"
 """Where the metrics of a model have it, among its scores on dev."""
 LEAST = 5
 """Items of which a share is taken for one."""
-_OWN = 10
+OWN = 10
 """Items that count as what the probabilities say of the share, beside those that were counted: else of
 coin flips three in four of the first few are right for one model in four."""
 
@@ -65,7 +65,7 @@ class Sureness:
         probabilities say less."""
         steps = np.diff(self.answered, prepend=0)
         said = (self.probability * steps).cumsum() / np.maximum(self.answered, 1)
-        return np.minimum(self.precision, (self.right + _OWN * said) / (self.answered + _OWN))
+        return np.minimum(self.precision, (self.right + OWN * said) / (self.answered + OWN))
 
     def least(self, precision: float) -> int | None:
         """The last place up to which at least this share is expected to be right; None where there is

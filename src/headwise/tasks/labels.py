@@ -9,6 +9,7 @@ import numpy as np
 from headwise.data.labels import targets_of
 from headwise.data.parts import Parts
 from headwise.data.shares import held_weights_of, wanted_of, weights_of
+from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.explanation import Explanation, explain_labels
@@ -17,6 +18,7 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, reading_lines
 from headwise.scores.calibrate import USUAL
 from headwise.scores.metrics import compare, score
+from headwise.scores.operating_points import OPERATING_POINTS, operating_points
 from headwise.scores.sureness import SURENESS, least_sure
 from headwise.scores.targets import right_of
 from headwise.scores.thresholds import decide
@@ -29,6 +31,7 @@ from headwise.train.classification import (
 )
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
+from headwise.train.recipe import Recipe
 
 LEAST = 1e-30
 """What no probability is taken to be less than, so that its logarithm is finite."""
@@ -40,6 +43,14 @@ class LabelTask(Task):
 
     predictor = LabelPredictor
     after = "linear expert, calibration"
+
+    def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
+        if len(operating_points(recipe.model.classifier.thresholds)) > 1:
+            raise ConfigError(
+                "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
+                "name one"
+            )
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
         train, dev = ((own, wanted_of(own, model.labels)) for own in (parts.train, parts.dev))
@@ -69,8 +80,8 @@ class LabelTask(Task):
         return "accuracy"
 
     def told(self, fitted: Fitted) -> list[str]:
-        model = fitted.model
-        calibrated = [calibration_told(fitted, self.kind.nouns.many), *thresholds_told(model)]
+        model, many = fitted.model, self.kind.nouns.many
+        calibrated = [calibration_told(fitted, many), *thresholds_told(fitted, many)]
         return [*names_told(model), *expert_told(model), *calibrated]
 
     def judge(self, model: Any, items: Any) -> Evaluation:
@@ -208,15 +219,29 @@ def expert_say(model: Any) -> str:
     return f"{say} (--expert.kind none leaves it out)."
 
 
-def thresholds_told(model: Any) -> list[str]:
+def thresholds_told(fitted: Fitted, many: str) -> list[str]:
     """What the labels ask for, if they have thresholds."""
-    if model.thresholds is None:
-        return []
+    model = fitted.model
+    if model.thresholds is None or OPERATING_POINTS in fitted.dev:
+        return promised_told(fitted, many)
     least, most = min(model.thresholds), max(model.thresholds)
     return [
         f"Thresholds of {len(model.labels):,} labels chosen on dev for the macro F1, from {least:.2f} to "
         f"{most:.2f}: a text gets the label whose probability is the most times its threshold."
     ]
+
+
+def promised_told(fitted: Fitted, many: str) -> list[str]:
+    """What was asked of labels, and what of it can be promised of new texts."""
+    known = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}
+    found = []
+    for own in fitted.dev.get(OPERATING_POINTS, ()):
+        name, side = ("false positive rate", "most") if own["rate"] == "fpr" else (own["rate"], "least")
+        wanted = f"a {name} of at {side} {100 * own['wanted']:.4g} %"
+        came = "to be expected" if own["kept"] else "the best that can be promised"
+        of = f"is {came} by {own['texts']:,.0f} held-out {many} {known[own['rate']]}"
+        found.append(f"{own['label']!r} is given for {wanted}: {100 * own['expected']:.1f} % {of}.")
+    return found
 
 
 def calibration_told(fitted: Fitted, many: str) -> str:

@@ -24,7 +24,7 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
 from headwise.tasks.defaults import Settings, folds_for, kept_base, text_defaults
-from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told
+from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told, promised_told
 from headwise.tasks.task import Task, names_of, where
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
@@ -65,8 +65,8 @@ class MultiLabel(Task):
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
-        if recipe.model.classifier.thresholds != "none":
-            raise ConfigError("classifier.thresholds: label sets have thresholds anyway; leave it out")
+        if recipe.model.classifier.thresholds == "f1":
+            raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> LabelSetModel:
         labels = label_names(names_of(parts))
@@ -98,7 +98,8 @@ class MultiLabel(Task):
             f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
         )
         calibrated = calibration_told(fitted, self.kind.nouns.many)
-        return [*names_told(model), *expert_told(model), f"{calibrated} {thresholds}"]
+        promised = promised_told(fitted, self.kind.nouns.many)
+        return [*names_told(model), *expert_told(model), f"{calibrated} {thresholds}", *promised]
 
     def judge(self, model: Any, items: Any) -> LabelSetEvaluation:
         return evaluate_label_sets(model, items, indicators(items, model.labels))

@@ -15,6 +15,13 @@ from headwise.models.classifier import Model
 from headwise.models.pair_model import PairModel
 from headwise.scores.calibrate import cross_fitted_error, expected_calibration_error, fit_temperature
 from headwise.scores.metrics import mean_loss, score, weighted_rates
+from headwise.scores.operating_points import (
+    OPERATING_POINTS,
+    ahead,
+    decided_by,
+    operating_points,
+    promise,
+)
 from headwise.scores.sureness import SURENESS, Sureness
 from headwise.scores.targets import likeliest, right_of
 from headwise.scores.thresholds import fit_label_thresholds
@@ -56,6 +63,8 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
+        if not isinstance(model, BagModel):
+            operating_points(model.config.classifier.thresholds, model.labels)  # unknown ones are told now
         self.names = 0
         if isinstance(model, Model) and model.config.base.names:
             learn_names(self)
@@ -116,8 +125,10 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets, weights=weights)
     logits = logits / model.temperature
-    set_thresholds(model, logits, targets, weights)
-    return Finished(_held_out(logits, targets, model.labels, weights), (before, after), (model, chosen))
+    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
+        model, logits, targets, weights
+    )
+    return Finished(dev, (before, after), (model, chosen))
 
 
 def _wants_expert(model: Any) -> bool:
@@ -127,12 +138,20 @@ def _wants_expert(model: Any) -> bool:
 
 def set_thresholds(
     model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
-) -> None:
+) -> dict[str, Any]:
     """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
-    items."""
-    if not isinstance(model, BagModel) and model.config.classifier.thresholds == "f1":
-        chances = softmax(logits.astype(np.float64), axis=1)
-        model.thresholds = fit_label_thresholds(chances, likeliest(targets), weights=weights)
+    items; returns what is to be said of them."""
+    if isinstance(model, BagModel) or model.config.classifier.thresholds == "none":
+        return {}
+    chances, wanted = softmax(logits.astype(np.float64), axis=1), likeliest(targets)
+    if model.config.classifier.thresholds == "f1":
+        model.thresholds = fit_label_thresholds(chances, wanted, weights=weights)
+        return {}
+    (point,) = operating_points(model.config.classifier.thresholds)
+    label = model.labels.index(point.label)
+    found = promise(point, ahead(chances, label), wanted == label, chances[:, label], weights)
+    model.thresholds = decided_by(found.threshold, label, len(model.labels))
+    return {OPERATING_POINTS: [found.to_json()]}
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
@@ -154,8 +173,10 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
     after = cross_fitted_error(logits, targets, weights=weights)
-    set_thresholds(model, logits, targets, weights)
-    return Finished(_held_out(logits, targets, model.labels, weights), (before, after))
+    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
+        model, logits, targets, weights
+    )
+    return Finished(dev, (before, after))
 
 
 def _held_out(

@@ -26,6 +26,7 @@ from headwise.scores.binary import (
 )
 from headwise.scores.calibrate import USUAL, cross_fitted_error
 from headwise.scores.label_set_metrics import dev_scores, ranking_rates, set_rates
+from headwise.scores.operating_points import OPERATING_POINTS, operating_points, promise
 from headwise.scores.thresholds import Weights, fit_thresholds
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished
@@ -64,6 +65,7 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         counts = label_counts(train[1], weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
+        operating_points(settings.thresholds, model.labels)  # unknown ones are told now
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)].astype(np.float32))
@@ -147,7 +149,15 @@ def _finished(
     """
     calibrated = logits / model.temperature
     few = model.config.thresholds.min_texts
-    model.thresholds = expit(fit_thresholds(calibrated, targets, few, weights)).tolist()
+    thresholds = fit_thresholds(calibrated, targets, few, weights)
+    promised = list[dict[str, Any]]()
+    for point in operating_points(model.config.classifier.thresholds):
+        label = model.labels.index(point.label)
+        own = calibrated[:, label]
+        found = promise(point, own, targets[:, label], expit(own.astype(np.float64)), weights)
+        thresholds[label] = found.threshold
+        promised.append(found.to_json())
+    model.thresholds = expit(thresholds).tolist()
     how = fit_binary_temperature, expit, binary_calibration_error
     after = cross_fitted_error(logits, targets, *how, weights=weights)
     probabilities = model.probabilities(logits)
@@ -155,6 +165,7 @@ def _finished(
         **set_rates(probabilities, np.array(model.thresholds), targets, weights),
         **ranking_rates(probabilities, targets, weights),
         "loss": mean_binary_loss(calibrated, targets, weights),
+        **({OPERATING_POINTS: promised} if promised else {}),
     }
     return Finished(dev, (before, after), kept)
 

@@ -25,6 +25,7 @@ from headwise.report.reach import reach_table
 from headwise.report.remarks import Remark, compare_with
 from headwise.report.rival import Rival
 from headwise.report.sheet import lookup
+from headwise.scores.operating_points import OPERATING_POINTS
 from headwise.store import read_info
 from headwise.tasks import find_task
 from headwise.tasks.task import Task
@@ -145,7 +146,8 @@ def report_model(
     if judged is not None and judged.unseen is not None:
         named.setdefault("unseen", judged.unseen)
     sheet = task.sheet(scores)
-    compared = compare_with(sheet, scores, named.get("baseline"), task.advice)
+    rival = None if lookup(metrics, f"dev.{OPERATING_POINTS}") else named.get("baseline")
+    compared = compare_with(sheet, scores, rival, task.advice)
     told = () if judged is None else judged.told
     remarks = [*told, *task.remarks(info, scores), *([compared] if compared else [])]
     own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
