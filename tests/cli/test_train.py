@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -531,6 +532,13 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
     assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
     assert "warning labels that differ in how they are written only: '" in told
     assert f"headwise doctor {file} says where" in told
+    os.mkfifo(tmp_path / "pipe.csv")  # as of a <(command): no doctor could read it again
+    with ThreadPoolExecutor(1) as other:
+        other.submit((tmp_path / "pipe.csv").write_text, file.read_text())
+        code, _, err = run("train", str(tmp_path / "pipe.csv"), "--epochs", "1", "-o", str(tmp_path / "m"))
+    assert code == 0, err
+    assert "1 class with fewer than 5 texts: 'odd' (1)" in " ".join(err.split())
+    assert "headwise doctor" not in err
 
 
 def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, tmp_path):

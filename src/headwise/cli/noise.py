@@ -45,7 +45,8 @@ def noise(
     says which labels do not fit. Nothing is changed: look at the first ones, and correct the file.
 
     Args:
-        file: Texts with one label each, or tagged sentences, compressed or not; "-" is standard input.
+        file: Texts with one label or a set of labels each, or tagged sentences, compressed or not; "-" is
+            standard input.
         output: A csv file for all suspects, with their lines in the file.
         overwrite: Replace an output that exists.
         show: How many to show.
@@ -83,7 +84,10 @@ def noise(
     for own in found[: max(show, 0)]:
         twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
-        names, shown = (visible(own.label), visible(own.suggested)), excerpt(own.text, _EXCERPT)
+        names, shown = (
+            [visible(name or "no label") for name in (own.label, own.suggested)],
+            excerpt(own.text, _EXCERPT),
+        )
         if isinstance(own, TagSuspect):
             shown = f"{excerpt(own.words, _EXCERPT)} in: {shown}"
         table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)

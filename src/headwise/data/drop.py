@@ -7,6 +7,7 @@ from typing import Any
 
 from headwise.data.errors import DataError
 from headwise.data.formats.csv import read_cells
+from headwise.data.label_set import LabelSetExample, separator_in
 from headwise.data.parts import Parts
 from headwise.data.source import Source
 from headwise.errors import ConfigError
@@ -77,7 +78,9 @@ def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
 
 def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str], int]]:
     """The items of the training file that a list names, with its row on each and the row's line."""
-    items = {item.line: item for item in parts.files["train"].items}
+    data = parts.files["train"]
+    items = {item.line: item for item in data.items}
+    separator = separator_in(data) if any(isinstance(own, LabelSetExample) for own in data.items) else None
     source = Source(listed)
     rows = read_cells(source.open(), source)
     names = [name.strip() for name in next(rows, (0, []))[1]]
@@ -87,7 +90,8 @@ def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str],
         row = dict(zip(names, cells, strict=False))
         number, label = row.get("line", "").strip(), row.get("label")
         own = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
-        if own is None or (label is not None and label not in own.labels):
+        labels = () if own is None else own.labels if separator is None else (separator.join(own.labels),)
+        if own is None or (label is not None and label not in labels):
             what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
             advice = "make the list of this very file"
             raise source.error("HW127", f"the training file has no {what}", line, advice=advice)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from headwise.data.example import Example
 from headwise.data.options import SEPARATOR, LabelSetOptions
@@ -21,3 +22,10 @@ def separator_for(options: LabelSetOptions, labels: Sequence[str], read: str | N
     others = [asked] if asked else [SEPARATOR, ";", ",", "||", ";;"]
     free = [mark for mark in others if not any(mark in label for label in labels)]
     return (free or others)[0]
+
+
+def separator_in(data: Any) -> str:
+    """What separates labels where a file's sets are written down, which was read with a cell or a column of
+    its own for each label."""
+    labels = {label for item in data.items for label in item.labels}
+    return separator_for(LabelSetOptions(), sorted(labels), getattr(data.columns, "separator", None))

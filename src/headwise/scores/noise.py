@@ -12,6 +12,7 @@ def suspects(
     probabilities: NDArray[np.floating],
     targets: NDArray[np.int64],
     counted: NDArray[np.bool_] | None = None,
+    enough: float = np.inf,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The items whose labels are likely to be wrong, the likeliest first, and the margin of each.
 
@@ -24,6 +25,7 @@ def suspects(
         probabilities: By a model that was trained without the item, `[items, labels]`.
         targets: The given label numbers, `[items]`.
         counted: Of which items the mean is, `[items]`; of all by default.
+        enough: A probability that is enough even where the mean is higher.
     """
     labels = probabilities.shape[1]
     given, some = (
@@ -32,6 +34,7 @@ def suspects(
     )
     counts = np.bincount(targets[some], minlength=labels)
     least = np.bincount(targets[some], given[some], minlength=labels) / np.maximum(counts, 1)
+    least = np.minimum(least, enough)
     least[counts == 0] = np.inf
     confident = np.where(probabilities >= least, probabilities, -1.0)
     counted = confident.argmax(axis=1)

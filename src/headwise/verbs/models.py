@@ -182,6 +182,25 @@ def read_tagged_file(
     return data
 
 
+def read_label_sets(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Listener
+) -> Any | None:
+    """A file of texts with any number of labels, likewise; None if it is none."""
+    kind, given = KINDS["multi-label"], dict(reading or {})
+    task, why = infer_task(file, given)
+    if KINDS[task] is not kind:
+        return None
+    listener.note(f"a file of label sets ({why})")
+    data = kind.read(file, options_for(task, given))
+    listener.notes(data.notes)
+    if len(data.items) < least or not any(item.labels for item in data.items):
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
+            "and a label"
+        )
+    return data
+
+
 def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
     """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
     is `auto`, `none`, or what `--base` takes."""

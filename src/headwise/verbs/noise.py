@@ -10,14 +10,14 @@ from scipy.special import softmax
 
 from headwise.data.files import file_name
 from headwise.data.labels import targets_of
-from headwise.data.near import near_texts, words_of
 from headwise.data.shares import counted, weights_of
 from headwise.features.bases.choice import AUTO
 from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.verbs.listener import NOBODY, Listener
-from headwise.verbs.models import base_vectors, read_labelled, read_tagged_file
-from headwise.verbs.suspect import Suspect
+from headwise.verbs.models import base_vectors, read_label_sets, read_labelled, read_tagged_file
+from headwise.verbs.set_noise import suspect_sets
+from headwise.verbs.suspect import Suspect, twins_of
 from headwise.verbs.tag_noise import suspect_tags
 
 LEAST_TEXTS = 20
@@ -30,11 +30,12 @@ def noise_file(
     reading: Mapping[str, Any] | None = None,
     listener: Listener = NOBODY,
 ) -> list[Suspect]:
-    """The texts of a file whose labels are likely to be wrong, the likeliest first; of a file of tagged
-    sentences the words, as `headwise.verbs.tag_noise.TagSuspect`s.
+    """The texts of a file whose labels are likely to be wrong, the likeliest first (of label sets see
+    `headwise.verbs.set_noise`); of a file of tagged sentences the words, as
+    `headwise.verbs.tag_noise.TagSuspect`s.
 
     Args:
-        file: Labelled texts, or tagged sentences; "-" is standard input.
+        file: Texts with one label or a set of labels each, or tagged sentences; "-" is standard input.
         base: Whose vectors, of tagged sentences groups of words, are read beside the words: `auto`, `none`,
             or what `--base` takes.
         reading: How the file is read, where that is not to be guessed.
@@ -46,13 +47,15 @@ def noise_file(
     file = file_name(file)
     if (tagged := read_tagged_file(file, reading, LEAST_TEXTS, listener)) is not None:
         return [*suspect_tags(tagged, listener, base=base)]
+    if (sets := read_label_sets(file, reading, LEAST_TEXTS, listener)) is not None:
+        return suspect_sets(sets, listener, base=base)
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = targets_of(data.items, names)
     chances, said = held_out(texts, targets, len(names), base=base, weights=weights_of(data.items))
     if said:
         listener.note(said)
-    twins = _twins(texts, labels)
+    twins = twins_of(texts, labels)
     doubtful: list[int] = []
     counts = counted(data.items)  # what counts nothing may say anything
     if tells_labels(chances[counts], targets[counts]):
@@ -93,10 +96,3 @@ def held_out(
     dense, said = base_vectors(texts, base)
     scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
     return softmax(scores.astype(np.float64), axis=1), said
-
-
-def _twins(texts: Sequence[str], labels: Sequence[str]) -> dict[int, int]:
-    """Of each text that has one, another that is the same or nearly so, but has another label."""
-    near = near_texts([words_of(text) for text in texts])
-    other = lambda number: (own for own in near[number] if labels[own] != labels[number])  # noqa: E731
-    return {number: twin for number in near if (twin := next(other(number), None)) is not None}

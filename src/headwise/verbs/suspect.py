@@ -1,6 +1,9 @@
-"""What is told of an answer that is likely to be wrong."""
+"""What is told of an answer that is likely to be wrong, and texts alike with other answers."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+
+from headwise.data.near import near_texts, words_of
 
 
 @dataclass(frozen=True)
@@ -24,3 +27,10 @@ class Suspect:
     probability: float
     text: str
     twin: int = 0
+
+
+def twins_of(texts: Sequence[str], answers: Sequence[Hashable]) -> dict[int, int]:
+    """Of each text that has one, another that is the same or nearly so, but has another answer."""
+    near = near_texts([words_of(text) for text in texts])
+    other = lambda number: (own for own in near[number] if answers[own] != answers[number])  # noqa: E731
+    return {number: twin for number in near if (twin := next(other(number), None)) is not None}

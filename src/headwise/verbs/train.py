@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.attention import compiled
+from headwise.data.compression import read_once
 from headwise.data.diagnosis import count, some
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
@@ -183,7 +184,7 @@ def _tell_findings(parts: Parts[Any], asked: Recipe, listener: Listener) -> None
     found = [own for check in parts.kind.answer.warned for own in check(file)]
     for own in found:
         listener.warn(f"{own.message}; {own.fix}")
-    if found and file.data.path != "-":
+    if found and not read_once(file.data.path):
         listener.note(f"headwise doctor {' '.join(_as_read(file.data.path, asked))} says where")
 
 
