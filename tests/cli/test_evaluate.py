@@ -82,6 +82,29 @@ def test_errors_with_their_places(run, model, tmp_path):
     assert any(line.strip() == "w1 w2" for line in lines)
 
 
+def test_labels_that_the_model_does_not_know(run, model, tmp_path):
+    """They stop it, or are left out and counted; where there are no others they stop it."""
+    rows = [f"w{n},{('good', 'bad', 'odd')[n % 3]}\n" for n in range(30)]
+    (tmp_path / "in.csv").write_text("text,label\n" + "".join(rows))
+    code, _, err = run("evaluate", model, "in.csv")
+    assert code == 2
+    assert "--unknown-labels skip leaves out what has such labels" in " ".join(err.split())
+    code, out, err = run("evaluate", model, "in.csv", "--unknown-labels", "skip", "--json")
+    assert code == 0, err
+    assert "10 texts left out, with labels that the model does not know: 'odd' (10)" in " ".join(
+        err.split()
+    )
+    found = json.loads(out)
+    (tmp_path / "known.csv").write_text("text,label\n" + "".join(row for row in rows if "odd" not in row))
+    code, out, err = run("evaluate", model, "known.csv", "--unknown-labels", "skip", "--json")
+    assert code == 0, err
+    assert "left out" not in err
+    assert json.loads(out) | {"file": "in.csv"} == found
+    (tmp_path / "in.csv").write_text("text,label\nw1,odd\nw2,odd\n")
+    code, _, err = run("evaluate", model, "in.csv", "--unknown-labels", "skip")
+    assert (code, "[HW140]" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [

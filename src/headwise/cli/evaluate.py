@@ -4,7 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.padding import Padding
 from rich.text import Text
@@ -32,6 +32,7 @@ def evaluate(
     json: Switch = False,
     errors: Whole = 0,
     unsure: str | None = None,
+    unknown_labels: Literal["stop", "skip"] = "stop",
     heads: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
@@ -50,6 +51,8 @@ def evaluate(
         unsure: Also say how many texts are left, and how many of these are right, without those whose
             prediction is less probable than this (0.9), or than it takes to be right so often
             (precision=0.95); see headwise predict.
+        unknown_labels: What to do with texts that have a label which the model does not know: stop, or
+            leave them out and say how many.
         heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
@@ -69,6 +72,7 @@ def evaluate(
         heads=heads,
         errors=errors,
         unsure=unsure,
+        unknown_labels=unknown_labels,
         pipeline=pipeline,
         device=device,
         reading=given(read),

@@ -81,6 +81,11 @@ class Answer:
         tell of that."""
         return data, ()
 
+    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
+        """A file without the items that have labels which a model does not know, and what there is to tell
+        of them; as it is, where none would be left."""
+        return data, ()
+
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         """Check that another file fits what there is in training; what there is to tell.
 
@@ -140,6 +145,9 @@ class Label(Answer):
     def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
         return spelt_labels(known, data)
 
+    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
+        return with_known_labels(known, data, nouns)
+
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         known = dict.fromkeys([*train.labels, *all_labels(train.items)])
         check_known(list(known), other, train.path)
@@ -177,6 +185,9 @@ class LabelSet(Answer):
 
     def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
         return spelt_labels(known, data)
+
+    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
+        return with_known_labels(known, data, nouns)
 
     def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
         check_known(train.labels, other, train.path)
@@ -267,13 +278,26 @@ def spelt_labels(known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]
     return data.with_items([respelt(item, names) for item in data.items]), (told,)
 
 
-def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) -> None:
+def with_known_labels(known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
+    """See `Answer.with_known`."""
+    names = set(known)
+    kept = [item for item in data.items if names.issuperset(item.labels)]
+    if not kept or len(kept) == len(data.items):
+        return data, ()
+    every = Counter(label for item in data.items for label in item.labels if label not in names)
+    shown = some([f"{name!r} ({n:,})" for name, n in every.most_common()])
+    left = nouns.count(len(data.items) - len(kept))
+    return data.with_items(kept), (f"{left} left out, with labels that the model does not know: {shown}",)
+
+
+def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str, otherwise: str = "") -> None:
     """Check that all labels of a file are known.
 
     Args:
         known: The labels of a training file or of a model.
         data: The file.
         where: What knows the labels, for the message.
+        otherwise: What else there is to do.
 
     Raises:
         DataError: HW140 at the first item with a label that is not.
@@ -293,7 +317,7 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str) ->
         f"the label {label!r} does not occur in {where}"
         + (f" ({items:,} have such labels: {some(every)})" if items > 1 else ""),
         expected=f"one of {first_few}",
-        advice=_advice(label, close),
+        advice="; ".join(filter(None, (_advice(label, close), otherwise))),
         path=data.path,
         line=first.line,
     )

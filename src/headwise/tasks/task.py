@@ -322,7 +322,8 @@ class Task(ABC):
             DataError: It has no answers, or such as the model does not give.
         """
         check_labelled(data)
-        check_known(model.labels, data, where)
+        otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
+        check_known(model.labels, data, where, otherwise)
 
     def remarks(
         self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False

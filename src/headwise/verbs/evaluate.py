@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from headwise.data.overlap import remembered, repeated_told
 from headwise.data.shares import held_weights_of
+from headwise.errors import ConfigError
 from headwise.features.parse_cache import trouble_of
 from headwise.predictions.predictor import many_unknown, unknown_in_tests
 from headwise.report.document import Material, piece
@@ -80,6 +81,7 @@ def evaluate_file(
     heads: Path | str | None = None,
     errors: int = 0,
     unsure: str | None = None,
+    unknown_labels: Literal["stop", "skip"] = "stop",
     pipeline: str | None = None,
     device: str = "auto",
     reading: Mapping[str, Any] | None = None,
@@ -97,6 +99,8 @@ def evaluate_file(
         errors: How many mistakes to give.
         unsure: From which probability on the model is sure enough to answer, see
             `headwise.verbs.predict.predict_file`.
+        unknown_labels: What to do with items whose labels are not the model's: stop, or leave them out and
+            say how many they are.
         pipeline: See `headwise.verbs.models.open_model`.
         device: Likewise.
         reading: How the file is read, where that is not to be guessed.
@@ -105,10 +109,12 @@ def evaluate_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
+    if unknown_labels not in ("stop", "skip"):
+        raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    kind = task.kind_for(model.config)
-    data = read_answers(task, model, folder, file, heads, reading, listener)
+    kind, known_only = task.kind_for(model.config), unknown_labels == "skip"
+    data = read_answers(task, model, folder, file, heads, reading, listener, known_only=known_only)
     info = read_info(Path(folder))
     least = None if unsure is None else task.least_sure(unsure, info["metrics"])
     evaluation = task.judge(model, data.items)

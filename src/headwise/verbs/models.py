@@ -96,6 +96,8 @@ def read_answers(
     heads: Path | str | None,
     reading: Mapping[str, Any] | None,
     listener: Listener,
+    *,
+    known_only: bool = False,
 ) -> Any:
     """A file with the true answers, as it is read for a model.
 
@@ -108,6 +110,7 @@ def read_answers(
         reading: How the file is read, where that is neither as in training (see `as_trained`) nor to be
             guessed.
         listener: Is told what was noticed.
+        known_only: Leave out items with labels that are not the model's.
 
     Raises:
         HeadwiseError: The file cannot be read, or an answer is not one of the model's.
@@ -128,6 +131,10 @@ def read_answers(
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     data, spelt = kind.answer.spelt(getattr(model, "labels", ()), data)
     listener.notes((*data.notes, *told, *spelt, *of_parses(heads, trees=_goes_by_trees(model))))
+    if known_only:
+        data, left_out = kind.answer.with_known(getattr(model, "labels", ()), data, kind.nouns)
+        for remark in left_out:
+            listener.warn(remark)
     task.check_answers(model, data, str(folder))
     return data
 
