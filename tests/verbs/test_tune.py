@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from headwise import recipe as recipes
+from headwise.cli.tune import confirmation
 from headwise.data.example import Example
 from headwise.data.kinds import KINDS
 from headwise.data.parts import Parts, read_parts
@@ -20,7 +21,7 @@ from headwise.tasks import find_task
 from headwise.verbs import tune
 from headwise.verbs.models import with_task
 from headwise.verbs.spaces import DEFAULTS, OWN, priors_space, settings_space
-from headwise.verbs.trials import Trials, recipe_with
+from headwise.verbs.trials import TimeIsOver, Trials, recipe_with
 from headwise.verbs.tune import _in_full, _merged, _Search, recipe_text, tune_file
 
 SMALL = {
@@ -172,15 +173,24 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
     assert {own.name for own in found.tried if own.step == 1} & {"no expert"}
 
 
-def test_what_does_not_hold_is_not_taken(texts, tmp_path, monkeypatch):
+@pytest.mark.parametrize("late", [False, True])
+def test_what_does_not_hold_is_not_taken(texts, tmp_path, monkeypatch, late):
+    """Nor what there was no time to confirm."""
+
     def tally(self, change, share, trial, until=0.0):
+        if late and trial >= 2:
+            raise TimeIsOver
         better = (trial < 2) == ("train" in change)
         return np.tile(np.float32([0.5 if better else 1.0, better, 1]), (9, 1)), True
 
     monkeypatch.setattr(Trials, "tally", tally)
     found = tune_file(texts, tmp_path, seeds=2, settings=[SMALL], space=few)
     assert found.tried[0].name.startswith("rate")
-    assert found.confirmed.loss == pytest.approx(-0.5)
+    if late:
+        assert found.confirmed is None
+        assert confirmation(found).endswith(f"as the time was over. The recipe keeps {DEFAULTS}.")
+    else:
+        assert found.confirmed.loss == pytest.approx(-0.5)
     assert found.best.name == DEFAULTS
     assert "learning_rate" not in found.settings["train"]
 

@@ -147,11 +147,11 @@ def confirmation(found: "Tuned") -> str:
         return f"Nothing but {first.name} was tried, as the time was over: give more --minutes."
     if first.gain is None:
         return f"Nothing is better than {first.name}."
+    kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
     if gain is None:
-        return f"{first.name}: not confirmed, as the time was over."
+        return f"{first.name}: not confirmed, as the time was over.{kept}"
     line = found.sheet.headline
     where = "that had no say in the choice" if found.apart else "that chose it too, with other seeds"
-    kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
     return (
         f"{first.name}: {line.title} {score_gain(found, gain)}, less loss {loss_gain(gain)}, on "
         f"{gain.items:,} items {where}.{kept}"

@@ -93,7 +93,8 @@ class Tuned:
         tried: All candidates that were trained, the best first: who came further, then who is better.
         steps: How many there are.
         finished: Whether there was time for all.
-        best: The winner; without a change where the confirmation speaks against it.
+        best: The winner; without a change where the confirmation speaks against it, or there was no time
+            for it.
         confirmed: What the first of `tried` gains by trials that had no say in choosing it; None where it
             changes nothing, or there was no time.
         apart: Whether these were judged on other items than the trials that chose it; if not, they differ
@@ -186,7 +187,7 @@ def tune_file(
         finished = search.choose()
         tried = search.tried()
         best, confirmed = tried[0], search.confirm(tried[0])
-        if confirmed is not None and confirmed.loss < 0:
+        if confirmed is None or confirmed.loss < 0:
             best = next(own for own in tried if own.gain is None)
         recipe = recipe_with(trials.sources, layers, best.change)
         found = _in_full(_merged((*layers, best.change)), recipe, trials.sources)
