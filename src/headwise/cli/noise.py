@@ -84,10 +84,8 @@ def noise(
     for own in found[: max(show, 0)]:
         twin = f" (like line {own.twin:,})" if own.twin else ""
         chances = percent(own.given_probability), percent(own.probability)
-        names, shown = (
-            [visible(name or "no label") for name in (own.label, own.suggested)],
-            excerpt(own.text, _EXCERPT),
-        )
+        names = [visible(name or "no label") for name in (own.label, own.suggested)]
+        shown = excerpt(own.text, _EXCERPT)
         if isinstance(own, TagSuspect):
             shown = f"{excerpt(own.words, _EXCERPT)} in: {shown}"
         table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
