@@ -174,14 +174,8 @@ def read_tagged_file(
     file: str, reading: Mapping[str, Any] | None, least: int, listener: Listener
 ) -> Any | None:
     """A file of tagged sentences, likewise; None if it is none."""
-    kind, given = KINDS["tag"], dict(reading or {})
-    task, why = infer_task(file, given)
-    if KINDS[task] is not kind:
-        return None
-    listener.note(f"a file of tagged sentences ({why})")
-    data = kind.read(file, options_for(task, given))
-    listener.notes(data.notes)
-    if len(data.items) < least or len(data.labels) < 2:
+    data = _read_if("tag", "tagged sentences", file, reading, listener)
+    if data is not None and (len(data.items) < least or len(data.labels) < 2):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
             "more sentences with two or more tags"
@@ -193,18 +187,26 @@ def read_label_sets(
     file: str, reading: Mapping[str, Any] | None, least: int, listener: Listener
 ) -> Any | None:
     """A file of texts with any number of labels, likewise; None if it is none."""
-    kind, given = KINDS["multi-label"], dict(reading or {})
-    task, why = infer_task(file, given)
-    if KINDS[task] is not kind:
-        return None
-    listener.note(f"a file of label sets ({why})")
-    data = kind.read(file, options_for(task, given))
-    listener.notes(data.notes)
-    if len(data.items) < least or not any(item.labels for item in data.items):
+    data = _read_if("multi-label", "label sets", file, reading, listener)
+    if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
             "and a label"
         )
+    return data
+
+
+def _read_if(
+    wanted: str, what: str, file: str, reading: Mapping[str, Any] | None, listener: Listener
+) -> Any | None:
+    """A file that is for tasks of the kind of the wanted one; None if it is for others."""
+    kind, given = KINDS[wanted], dict(reading or {})
+    task, why = infer_task(file, given)
+    if KINDS[task] is not kind:
+        return None
+    listener.note(f"a file of {what} ({why})")
+    data = kind.read(file, options_for(task, given))
+    listener.notes(data.notes)
     return data
 
 

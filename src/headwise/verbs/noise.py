@@ -17,7 +17,7 @@ from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors, read_label_sets, read_labelled, read_tagged_file
 from headwise.verbs.set_noise import suspect_sets
-from headwise.verbs.suspect import Suspect, twins_of
+from headwise.verbs.suspect import Suspect, twins_of, unlikely_twins
 from headwise.verbs.tag_noise import suspect_tags
 
 LEAST_TEXTS = 20
@@ -69,14 +69,14 @@ def noise_file(
             "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
         )
     given = chances[np.arange(len(texts)), targets]
-    # Of two labels of one text at least one is wrong, whatever the model thinks.
-    pairs = ((number, other) for number, other in twins.items() if not {number, other} & {*doubtful})
-    unlikely = dict.fromkeys(min(pair, key=lambda number: (given[number], -number)) for pair in pairs)
+    likely = dict(enumerate(given.tolist()))
+    unlikely = unlikely_twins(twins, doubtful, likely)
+    apart = set(unlikely)
     listed = []
-    for number in [*doubtful, *sorted(unlikely, key=lambda number: given[number])]:
+    for number in [*doubtful, *unlikely]:
         row, own, twin = chances[number].copy(), int(targets[number]), twins.get(number)
         row[own] = -1.0
-        best = int(targets[twin]) if number in unlikely and twin is not None else int(row.argmax())
+        best = int(targets[twin]) if number in apart and twin is not None else int(row.argmax())
         chance, line = float(row[best]), 0 if twin is None else data.items[twin].line
         where, text = data.items[number].line, texts[number]
         listed.append(Suspect(where, names[own], names[best], float(given[number]), chance, text, line))

@@ -14,7 +14,7 @@ from headwise.linear.text_fit import fit_linear
 from headwise.scores.noise import suspects, tells_labels, told_apart
 from headwise.verbs.listener import NOBODY, Listener
 from headwise.verbs.models import base_vectors
-from headwise.verbs.suspect import Suspect, twins_of
+from headwise.verbs.suspect import Suspect, twins_of, unlikely_twins
 
 _ENOUGH = 0.98
 """A probability of a label, or of none, that is enough where the mean is higher, as that of none is where a
@@ -50,17 +50,16 @@ def suspect_sets(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) ->
     margins = np.where(wrong, 2 * given - 1, 1.0).min(axis=1)
     doubtful = np.flatnonzero(wrong.any(axis=1))
     doubtful = doubtful[np.argsort(margins[doubtful], kind="stable")].tolist()
-    # Of two sets of one text at least one is wrong, whatever the model thinks.
     twins = twins_of(texts, [frozenset(item.labels) for item in items])
-    pairs = ((number, other) for number, other in twins.items() if not {number, other} & {*doubtful})
-    other = {number: has[twin] != has[number] for number, twin in twins.items()}
-    likely = {number: float(given[number][cells].prod()) for number, cells in other.items()}
-    unlikely = dict.fromkeys(min(pair, key=lambda number: (likely[number], -number)) for pair in pairs)
+    apart = {number: has[twin] != has[number] for number, twin in twins.items()}
+    likely = {number: float(given[number][cells].prod()) for number, cells in apart.items()}
+    unlikely = unlikely_twins(twins, doubtful, likely)
+    for number in unlikely:
+        wrong[number] = apart[number]
     separator = separator_in(data)
     listed = []
-    for number in [*doubtful, *sorted(unlikely, key=likely.__getitem__)]:
-        item, twin = items[number], twins.get(number)
-        doubted = other[number] if number in unlikely else wrong[number]
+    for number in [*doubtful, *unlikely]:
+        item, twin, doubted = items[number], twins.get(number), wrong[number]
         flipped = [names[label] for label in np.flatnonzero(doubted)]
         better = [name for name in item.labels if name not in flipped]
         better += [name for name in flipped if name not in item.labels]

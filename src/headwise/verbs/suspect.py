@@ -1,6 +1,6 @@
 """What is told of an answer that is likely to be wrong, and texts alike with other answers."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwise.data.near import near_texts, words_of
@@ -34,3 +34,15 @@ def twins_of(texts: Sequence[str], answers: Sequence[Hashable]) -> dict[int, int
     near = near_texts([words_of(text) for text in texts])
     other = lambda number: (own for own in near[number] if answers[own] != answers[number])  # noqa: E731
     return {number: twin for number in near if (twin := next(other(number), None)) is not None}
+
+
+def unlikely_twins(
+    twins: Mapping[int, int], doubtful: Collection[int], likely: Mapping[int, float]
+) -> list[int]:
+    """Of each text and its twin (see `twins_of`) the one whose answer is less likely, the least likely
+    first: of two answers to one text at least one is wrong, whatever a model thinks. Not where one of them
+    is doubtful anyway."""
+    known = set(doubtful)
+    pairs = (pair for pair in twins.items() if known.isdisjoint(pair))
+    found = dict.fromkeys(min(pair, key=lambda number: (likely[number], -number)) for pair in pairs)
+    return sorted(found, key=likely.__getitem__)
