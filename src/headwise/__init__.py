@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headwise.priors import Everything, Window, allocate_scales
     from headwise.ragged import Layout, Ragged
     from headwise.store import load_model, save_model
+    from headwise.verbs.calibrate import calibrate_file
     from headwise.verbs.curve import curve_file
     from headwise.verbs.evaluate import evaluate_file
     from headwise.verbs.explain import explain_file
@@ -60,6 +61,7 @@ _HOMES = {
     "Window": "headwise.priors",
     "allocate_scales": "headwise.priors",
     "attention_weights": "headwise.models.attention_weights",
+    "calibrate_file": "headwise.verbs.calibrate",
     "curve_file": "headwise.verbs.curve",
     "doctor_files": "headwise.data.doctor.flow",
     "evaluate_file": "headwise.verbs.evaluate",
@@ -101,6 +103,7 @@ __all__ = [
     "__version__",
     "allocate_scales",
     "attention_weights",
+    "calibrate_file",
     "curve_file",
     "doctor_files",
     "evaluate_file",

@@ -51,6 +51,21 @@ def test_the_threshold_is_that_of_a_count(texts, rate, wanted):
         assert found.expected == pytest.approx(rates.min() if rate == "fpr" else rates.max())
 
 
+@pytest.mark.parametrize("rate", ["recall", "precision", "fpr"])
+def test_equal_texts_stay_together_though_their_scores_are_computed_apart(rate):
+    """A sum's last digits go by what else is in the batch."""
+    chance = np.random.default_rng(0)
+    exact = np.repeat(chance.normal(size=20), 10)
+    scores, targets = exact + 1e-8 * chance.normal(size=200), chance.random(200) < 0.5
+    found = [
+        promise(OperatingPoint("a", rate, 0.5), own, targets, np.full(200, 0.5)) for own in (exact, scores)
+    ]
+    assert found[0].expected == found[1].expected
+    for again in range(5):
+        noisy = exact + 1e-8 * np.random.default_rng(again).normal(size=200)
+        assert ((noisy > found[1].threshold) == (exact > found[0].threshold)).all()
+
+
 @pytest.mark.parametrize(("rate", "wanted"), [("recall", 0.95), ("fpr", 0.02), ("precision", 0.9)])
 def test_what_is_promised_is_kept_by_other_texts(rate, wanted):
     """In the mean of many draws of held-out texts."""

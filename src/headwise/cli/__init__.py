@@ -38,6 +38,7 @@ COMMANDS = {
     "curve": "Say what more texts are worth.",
     "suggest": "Choose the texts to label next.",
     "noise": "Rank the labels of a file that are likely to be wrong.",
+    "calibrate": "Fit a model's probabilities and thresholds to labelled texts.",
     "priors": "List the priors of heads, or find those that suit a file.",
     "probe": "Show how far the heads of an encoder look.",
     "heads": "Show what each attention head is worth; leave out useless ones.",

@@ -20,6 +20,9 @@ Rate = Literal["recall", "precision", "fpr"]
 _ONE = re.compile(r"(.+?):(recall|precision|fpr)=([0-9.]+(?:e-?[0-9]+)?)(?:,|$)")
 _FARTHEST = 17.0
 """How far apart the logarithms of probabilities are taken to be at most, so that thresholds can be kept."""
+_ALIKE = 1e-6
+"""Scores that are nearer to each other are taken for equal: those of equal texts differ by about as much,
+with what else is in the batch."""
 OPERATING_POINTS = "operating_points"
 """Where the metrics of a model have what was promised, among its scores on dev."""
 
@@ -118,7 +121,7 @@ def promise(
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     # Between texts of other scores, from the highest to the lowest; before and after all of them too.
-    places = np.append(0, 1 + np.flatnonzero(np.append(ranked[1:] < ranked[:-1], len(ranked) > 0)))
+    places = np.append(0, 1 + np.flatnonzero(np.append(ranked[1:] < ranked[:-1] - _ALIKE, len(ranked) > 0)))
     edges = np.concatenate([ranked[:1] + 1, ranked, ranked[-1:] - 1]) if len(ranked) else np.zeros(2)
     thresholds = (edges[places] + edges[places + 1]) / 2
 

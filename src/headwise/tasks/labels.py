@@ -1,7 +1,7 @@
 """LabelTask: what the tasks have in common that give an item one of several labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
 from headwise.train.classification import (
     ClassificationObjective,
+    calibrate_labels,
     finish_labels,
     finish_labels_again,
     finish_labels_crossed,
@@ -46,7 +47,10 @@ class LabelTask(Task):
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
-        if len(operating_points(recipe.model.classifier.thresholds)) > 1:
+        self.check_thresholds(recipe.model.classifier.thresholds)
+
+    def check_thresholds(self, asked: str | None) -> None:
+        if asked is not None and len(operating_points(asked)) > 1:
             raise ConfigError(
                 "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
                 "name one"
@@ -70,6 +74,12 @@ class LabelTask(Task):
 
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_labels_crossed(objective, crossed)
+
+    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
+        if thresholds is not None:
+            ask_thresholds(model, thresholds)
+        logits = model.logits(model.encoded(items))
+        return calibrate_labels(model, logits, wanted_of(items, model.labels), held_weights_of(items))
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         if not self.kind.sides:
@@ -169,6 +179,16 @@ class LabelTask(Task):
         return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
 
 
+def ask_thresholds(model: Any, asked: str) -> None:
+    """Let the settings of a model ask for other thresholds.
+
+    Raises:
+        ConfigError: That cannot be read, or names a label that the model does not give.
+    """
+    operating_points(asked, model.labels)
+    model.config = replace(model.config, classifier=replace(model.config.classifier, thresholds=asked))
+
+
 def label_rival(
     name: str,
     guessed: np.ndarray,
@@ -223,7 +243,7 @@ def thresholds_told(fitted: Fitted, many: str) -> list[str]:
     """What the labels ask for, if they have thresholds."""
     model = fitted.model
     if model.thresholds is None or OPERATING_POINTS in fitted.dev:
-        return promised_told(fitted, many)
+        return promised_told(fitted.dev, many)
     least, most = min(model.thresholds), max(model.thresholds)
     return [
         f"Thresholds of {len(model.labels):,} labels chosen on dev for the macro F1, from {least:.2f} to "
@@ -231,11 +251,12 @@ def thresholds_told(fitted: Fitted, many: str) -> list[str]:
     ]
 
 
-def promised_told(fitted: Fitted, many: str) -> list[str]:
-    """What was asked of labels, and what of it can be promised of new texts."""
+def promised_told(dev: Mapping[str, Any], many: str) -> list[str]:
+    """What was asked of labels, and what of it can be promised of new texts, by the scores of held-out
+    ones."""
     known = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}
     found = []
-    for own in fitted.dev.get(OPERATING_POINTS, ()):
+    for own in dev.get(OPERATING_POINTS, ()):
         name, side = ("false positive rate", "most") if own["rate"] == "fpr" else (own["rate"], "least")
         wanted = f"a {name} of at {side} {100 * own['wanted']:.4g} %"
         came = "to be expected" if own["kept"] else "the best that can be promised"

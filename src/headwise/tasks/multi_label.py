@@ -24,12 +24,20 @@ from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
 from headwise.scores.label_set_metrics import compare_sets, label_set_scores, set_counts
 from headwise.tasks.defaults import Settings, folds_for, kept_base, text_defaults
-from headwise.tasks.labels import LEAST, calibration_told, expert_told, names_told, promised_told
+from headwise.tasks.labels import (
+    LEAST,
+    ask_thresholds,
+    calibration_told,
+    expert_told,
+    names_told,
+    promised_told,
+)
 from headwise.tasks.task import Task, names_of, where
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (
     LabelSetObjective,
+    calibrate_label_sets,
     finish_label_sets,
     finish_label_sets_again,
     finish_label_sets_crossed,
@@ -65,7 +73,10 @@ class MultiLabel(Task):
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
-        if recipe.model.classifier.thresholds == "f1":
+        self.check_thresholds(recipe.model.classifier.thresholds)
+
+    def check_thresholds(self, asked: str | None) -> None:
+        if asked == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> LabelSetModel:
@@ -88,6 +99,12 @@ class MultiLabel(Task):
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_label_sets_crossed(objective, crossed)
 
+    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
+        if thresholds is not None:
+            ask_thresholds(model, thresholds)
+        logits, targets = model.logits(model.encoded(items)), indicators(items, model.labels)
+        return calibrate_label_sets(model, logits, targets, held_weights_of(items))
+
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "f1"
 
@@ -98,7 +115,7 @@ class MultiLabel(Task):
             f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
         )
         calibrated = calibration_told(fitted, self.kind.nouns.many)
-        promised = promised_told(fitted, self.kind.nouns.many)
+        promised = promised_told(fitted.dev, self.kind.nouns.many)
         return [*names_told(model), *expert_told(model), f"{calibrated} {thresholds}", *promised]
 
     def judge(self, model: Any, items: Any) -> LabelSetEvaluation:

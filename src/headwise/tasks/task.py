@@ -203,6 +203,23 @@ class Task(ABC):
         """
         raise NotImplementedError
 
+    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
+        """Fit the temperature and the thresholds of a finished model to other items; `thresholds` as
+        `ClassifierConfig.thresholds`, None for what the model asks for.
+
+        Raises:
+            ConfigError: The model has no such, or not such thresholds.
+        """
+        raise NotImplementedError
+
+    def check_thresholds(self, asked: str | None) -> None:
+        """Check that models can be calibrated, and have thresholds that are `asked` for.
+
+        Raises:
+            ConfigError: They cannot.
+        """
+        raise ConfigError(f"a {self.title} has no probabilities of labels that could be calibrated")
+
     @abstractmethod
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         """The dev score that is shown after each epoch."""

@@ -131,6 +131,21 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     return Finished(dev, (before, after), (model, chosen))
 
 
+def calibrate_labels(
+    model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+) -> Finished:
+    """Fit the temperature and the thresholds of a finished model to its logits of other items; the first
+    calibration error is that of the model as it was."""
+    before = expected_calibration_error(model.probabilities(logits), targets, weights)
+    model.temperature, model.thresholds = fit_temperature(logits, targets, weights), None
+    after = cross_fitted_error(logits, targets, weights=weights)
+    logits = logits / model.temperature
+    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
+        model, logits, targets, weights
+    )
+    return Finished(dev, (before, after))
+
+
 def _wants_expert(model: Any) -> bool:
     """Whether a linear expert is to stand beside it, which reads texts."""
     return not isinstance(model, BagModel) and model.config.expert.kind == "linear"

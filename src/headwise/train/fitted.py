@@ -46,14 +46,7 @@ class Fitted:
 
     def metrics(self) -> dict[str, Any]:
         """What a model folder says of it."""
-        found: dict[str, Any] = {"dev": self.dev}
-        if self.calibration is not None:
-            before, after = self.calibration
-            found["calibration"] = {
-                "expected_calibration_error_before": before,
-                "expected_calibration_error_after": after,
-            }
-        return found
+        return {"dev": self.dev, **calibration_json(self.calibration)}
 
     def training(self, recipe: Recipe, **more: Any) -> dict[str, Any]:
         """What a model folder says of the training."""
@@ -64,3 +57,12 @@ class Fitted:
             "best_epoch": self.progress.best_epoch + 1,
             "seconds": self.progress.seconds,
         }
+
+
+def calibration_json(errors: tuple[float, float] | None) -> dict[str, Any]:
+    """What a model folder says of calibration errors, see `Fitted.calibration`."""
+    if errors is None:
+        return {}
+    before, after = errors
+    own = {"expected_calibration_error_before": before, "expected_calibration_error_after": after}
+    return {"calibration": own}

@@ -170,6 +170,16 @@ def _finished(
     return Finished(dev, (before, after), kept)
 
 
+def calibrate_label_sets(
+    model: LabelSetModel, logits: NDArray[np.float32], targets: NDArray[np.bool_], weights: Weights
+) -> Finished:
+    """Fit the temperature and the thresholds of a finished model to its logits of other texts; the first
+    calibration error is that of the model as it was."""
+    before = binary_calibration_error(model.probabilities(logits), targets, weights)
+    model.temperature = fit_binary_temperature(logits, targets, weights)
+    return _finished(model, logits, targets, weights, before)
+
+
 def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) -> None:
     """Give a model that was trained again, on all texts, an expert on these, and the weights, temperature
     and thresholds of the first."""

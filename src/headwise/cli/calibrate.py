@@ -1,0 +1,89 @@
+"""`headwise calibrate`: probabilities and thresholds of a model, fitted anew."""
+
+# The flags' type is made at run time, from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.cli.arguments import FileArgument, Switch
+from headwise.cli.console import note, percent, print_json
+from headwise.cli.console import output as console
+from headwise.cli.flags import given
+from headwise.cli.settings import section_flags
+from headwise.cli.terminal import Terminal
+from headwise.memory import keep_freed_memory
+
+
+def calibrate(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    thresholds: str | None = None,
+    overwrite: Switch = False,
+    json: Switch = False,
+    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Fit a model's probabilities and thresholds to labelled texts.
+
+    For a model that is trained already: newer texts, more of them, or a label that is to keep another rate.
+    What the model has learnt stays; its probabilities mean again what they say, and with --thresholds a
+    label is given where that keeps a promise. Texts that it was trained on are left out.
+
+    Args:
+        model: Folder of the model, one that gives labels.
+        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
+            standard input.
+        output: Folder for the new model.
+        thresholds: When a label is given, as headwise train --classifier.thresholds takes it: f1,
+            spam:fpr=0.01, urgent:recall=0.95, spam:precision=0.98; none for the most probable label. [as in
+            training]
+        overwrite: Replace the model in the output folder.
+        json: Print JSON for other programs.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
+            --syntax is the same.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    from headwise.report.sheet import FORMS  # with these comes torch
+    from headwise.verbs.calibrate import calibrate_file
+
+    keep_freed_memory()
+    found = calibrate_file(
+        model,
+        file,
+        output,
+        thresholds=thresholds,
+        heads=heads,
+        pipeline=pipeline,
+        device=device,
+        reading=given(read),
+        overwrite=overwrite,
+        listener=Terminal(),
+    )
+    if json:
+        print_json(found.to_json())
+        return 0
+    out, line = console(), found.sheet.headline
+    before, after = map(percent, found.errors)
+    of = f"of {found.items:,} {found.many}"
+    out.print(
+        f"Calibration error {of}: {before} before, {after} now (cross-fitted; temperature "
+        f"{found.temperature:.2f})."
+    )
+    scores = [FORMS[line.form](own) for own in found.scores]
+    out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now.")
+    for told in found.promised:
+        out.print(told)
+    note(f"the model is in {output}")
+    return 0

@@ -1,0 +1,118 @@
+"""A finished model whose probabilities and thresholds are fitted to other texts: newer ones, or more."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.errors import ConfigError
+from headwise.report.sheet import Sheet, lookup
+from headwise.scores.operating_points import OPERATING_POINTS
+from headwise.store import read_info, save_model
+from headwise.tasks import find_task
+from headwise.tasks.labels import promised_told
+from headwise.train.fitted import calibration_json
+from headwise.verbs.evaluate import learnt
+from headwise.verbs.listener import NOBODY, Listener
+from headwise.verbs.models import open_model, read_answers
+from headwise.verbs.train import check_output_folder
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What came of it.
+
+    Attributes:
+        sheet: What the task's scores are.
+        many: What was counted: texts, pairs.
+        items: How many the model was fitted to.
+        errors: Its calibration error on them as it was, and as it is now (with temperatures that were
+            fitted to others of them).
+        temperature: What its logits are divided by now.
+        scores: Headline of these items as it was, and as it is now.
+        operating_points: What was asked of labels, and what can be promised
+            (`headwise.scores.operating_points.Promise`).
+    """
+
+    sheet: Sheet
+    many: str
+    items: int
+    errors: tuple[float, float]
+    temperature: float
+    scores: tuple[float, float]
+    operating_points: tuple[Mapping[str, Any], ...]
+
+    @property
+    def promised(self) -> list[str]:
+        """The same in words."""
+        return promised_told({OPERATING_POINTS: self.operating_points}, self.many)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        own = {key: value for key, value in asdict(self).items() if key not in ("sheet", "many")}
+        return own | {"score": self.sheet.headline.key}
+
+
+def calibrate_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str,
+    *,
+    thresholds: str | None = None,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    listener: Listener = NOBODY,
+) -> Calibrated:
+    """Fit the temperature and the thresholds of a model to labelled texts, and save it as another model.
+
+    The order of the labels of a text stays as it is. Texts that the model was trained on are left out: of
+    these it is too sure.
+
+    Args:
+        folder: The model's folder.
+        file: With the true answers; "-" is standard input.
+        output: Folder of the new model.
+        thresholds: What thresholds are asked for, as `ClassifierConfig.thresholds` says; None: what the
+            model was trained with.
+        heads: The syntax of the texts.
+        pipeline: See `headwise.verbs.models.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        overwrite: Replace the model in the output folder.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used, or the model gives no labels.
+    """
+    output = Path(output)
+    check_output_folder(output, resume=None, overwrite=overwrite)
+    model = open_model(folder, device, pipeline)
+    task = find_task(model.config.task)
+    task.check_thresholds(thresholds)
+    data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
+    many = task.kind_for(model.config).nouns.many
+    seen = learnt(task, model, info, data.items)[1]
+    items = [own for number, own in enumerate(data.items) if number not in seen]
+    if not items:
+        raise ConfigError(f"{data.path}: the model was trained on all of these {many}; give it others")
+    if seen:
+        listener.warn(f"{len(seen):,} {many} that the model was trained on are left out")
+    before = task.judge(model, items).to_json()
+    finished = task.calibrate(model, items, thresholds)
+    after = task.judge(model, items).to_json()
+    metrics = {"dev": finished.dev, **calibration_json(finished.calibration)}
+    save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
+    sheet = task.sheet(after)
+    key = sheet.headline.key
+    return Calibrated(
+        sheet,
+        many,
+        len(items),
+        finished.calibration or (0.0, 0.0),
+        model.temperature,
+        (lookup(before, key), lookup(after, key)),
+        tuple(finished.dev.get(OPERATING_POINTS, ())),
+    )
