@@ -8,6 +8,7 @@ import pytest
 from headwise import calibrate_file, evaluate_file, load_model, train_files
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.scores.operating_points import OPERATING_POINTS
+from headwise.scores.recalibrate import SPREADS
 from headwise.scores.sureness import SURENESS
 from headwise.store import read_info
 from headwise.verbs.listener import Listener
@@ -61,7 +62,22 @@ def of(path):
     return [line.split(",") for line in path.read_text().splitlines()[1:]]
 
 
-def test_the_temperature_is_the_one_that_makes_the_labels_likeliest(made, tmp_path):
+def test_labels_that_are_more_common_now_become_likelier(made, tmp_path):
+    folder, _, _ = made
+    muddled = texts(range(2_000, 2_800), muddled=0.4)
+    rows = [own for own in muddled[:400] if own[0] == "house" or own[1].endswith("0")]  # 200 and 40
+    new = [own for own in muddled[400:] if own[0] == "house" or own[1].endswith("0")]
+    found = calibrate_file(folder, write(tmp_path / "a.csv", rows), tmp_path / "o")
+    after = load_model(tmp_path / "o")
+    house = after.labels.index("house")
+    assert after.biases[house] > 0.2 > -0.2 > after.biases[1 - house]
+    assert found.errors[1] < found.errors[0]
+    judged = [evaluate_file(own, write(tmp_path / "b.csv", new)).scores for own in (folder, tmp_path / "o")]
+    assert judged[1]["log_loss"] < judged[0]["log_loss"]
+    assert judged[1]["accuracy"] >= judged[0]["accuracy"]
+
+
+def test_temperature_and_biases_are_those_that_make_the_labels_likeliest(made, tmp_path):
     folder, _, new = made
     found = calibrate_file(folder, new, tmp_path / "o")
     before, after = load_model(folder), load_model(tmp_path / "o")
@@ -69,17 +85,31 @@ def test_the_temperature_is_the_one_that_makes_the_labels_likeliest(made, tmp_pa
     logits = before.logits(before.encoded(own)).astype(np.float64)
     right = np.array([before.labels.index(label) for label in labels])
 
-    def loss(temperature):
-        scaled = logits / temperature
-        likely = scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
-        unsure = 1 / (len(right) + 1)  # as if there was a text more, of any label (Platt 1999)
-        wanted = unsure / 2 + (1 - unsure) * np.eye(2)[right]
-        return -(wanted * likely).sum(axis=1).mean()
+    before_them = logits / before.temperature
 
+    def loss(temperature, biases):
+        """Of the labels, and of how far that is from the model as it was."""
+        scaled = before_them / (temperature / before.temperature) + biases
+        likely = scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+        far = (np.log(temperature / before.temperature) / SPREADS[0]) ** 2 + (
+            (biases / SPREADS[1]) ** 2
+        ).sum()
+        return -likely[np.arange(len(right)), right].sum() + far / 2
+
+    chance = np.random.default_rng(0)
+    best = loss(after.temperature, np.array(after.biases))
+    for spread in (0.3, 0.03, 0.003):
+        for _ in range(100):
+            away = chance.normal(size=3) * spread
+            assert best <= loss(after.temperature * np.exp(away[0]), after.biases + away[1:]) + 1e-4
+    assert best < loss(before.temperature, np.zeros(2))
     assert found.temperature == after.temperature != before.temperature
-    assert loss(after.temperature) <= min(map(loss, np.geomspace(0.05, 20, 400))) + 1e-6
     assert found.items == 300
-    assert found.scores[0] == found.scores[1] == evaluate_file(folder, new).scores["accuracy"]
+    expected = (np.exp(before_them) / np.exp(before_them).sum(axis=1, keepdims=True)).argmax(
+        axis=1
+    ) == right
+    assert found.scores[0] == expected.mean() == evaluate_file(folder, new).scores["accuracy"]
+    assert found.scores[1] == evaluate_file(tmp_path / "o", new).scores["accuracy"]
 
 
 def test_what_was_learnt_stays(made, tmp_path):
@@ -109,7 +139,7 @@ def test_a_rate_is_kept(made, tmp_path, asked, least):
     assert point["kept"]
     assert point["label"] in found.promised[0]
     again = calibrate_file(tmp_path / "o", new, tmp_path / "p")  # what it was asked before
-    assert again.operating_points[0]["expected"] == point["expected"]
+    assert again.operating_points[0]["wanted"] == point["wanted"]
     calibrate_file(tmp_path / "o", new, tmp_path / "q", thresholds="none")
     assert load_model(tmp_path / "q").thresholds is None
 

@@ -33,9 +33,9 @@ def calibrate(
 ) -> int:
     """Fit a model's probabilities and thresholds to labelled texts.
 
-    For a model that is trained already: newer texts, more of them, or a label that is to keep another rate.
-    What the model has learnt stays; its probabilities mean again what they say, and with --thresholds a
-    label is given where that keeps a promise. Texts that it was trained on are left out.
+    For a model that is trained already, and meets other texts: labels may be more common there, or rarer.
+    What the model has learnt of words stays; its probabilities mean again what they say, and with
+    --thresholds a label is given where that keeps a promise. Texts that it was trained on are left out.
 
     Args:
         model: Folder of the model, one that gives labels.

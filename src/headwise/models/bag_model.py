@@ -16,6 +16,7 @@ from headwise.data.chunks import several
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
+from headwise.models.answers.calibrated import Calibrated
 from headwise.models.answers.outputs import output_names
 from headwise.models.any_model import AnyModel
 from headwise.models.finite import finite
@@ -73,11 +74,8 @@ class BagPrediction:
     probabilities: tuple[float, ...]
 
 
-class BagModel(AnyModel):
+class BagModel(Calibrated, AnyModel):
     """A classifier of bags: standardised features, then a model of sets.
-
-    Attributes:
-        temperature: What the logits are divided by before they become probabilities.
 
     Args:
         config: Its `bags` counts.
@@ -174,7 +172,7 @@ class BagModel(AnyModel):
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Calibrated probabilities of logits, both `[bags, labels]`."""
-        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+        return softmax(self.calibrated(logits), axis=1)
 
     def predict_proba(self, bags: Sequence[Bag | Instances]) -> np.ndarray:
         """Calibrated probabilities, `[bags, labels]`, float64."""

@@ -225,7 +225,7 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     of each other label among the others: of two labels the difference of their logits, that is, the
     log-odds.
     """
-    logits = model.logits(encoded).astype(np.float64) / model.temperature
+    logits = model.calibrated(model.logits(encoded))
     rows, chosen = np.arange(len(logits)), decide(softmax(logits, axis=1), model.thresholds)
     others = logits.copy()
     others[rows, chosen] = -np.inf
@@ -243,8 +243,8 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
 def explain_label_sets(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     """Why a model gives texts each label that it gives them; where it gives none, why it does not give the
     most probable one. The margin is the log-odds of the label."""
-    logits = model.logits(encoded).astype(np.float64) / model.temperature
-    probabilities = model.probabilities(model.temperature * logits)
+    outputs = model.logits(encoded)
+    logits, probabilities = model.calibrated(outputs), model.probabilities(outputs)
     given = model.given(probabilities)
     none = ~given.any(axis=1)
     given[none, logits[none].argmax(axis=1)] = True

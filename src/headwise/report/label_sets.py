@@ -72,7 +72,7 @@ def evaluate_label_sets(
     thresholds = np.array(model.thresholds)
     return LabelSetEvaluation(
         scores=label_set_scores(probabilities, thresholds, targets, model.labels),
-        log_loss=mean_binary_loss(logits / model.temperature, targets),
+        log_loss=mean_binary_loss(model.calibrated(logits), targets),
         calibration_error=binary_calibration_error(probabilities, targets),
         reading=reading_of(encoded),
         probabilities=probabilities,

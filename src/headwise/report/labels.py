@@ -91,7 +91,7 @@ def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Ev
     probabilities = model.probabilities(logits)
     return Evaluation(
         scores=score(decide(probabilities, model.thresholds), likeliest(targets), model.labels),
-        log_loss=mean_loss(logits / model.temperature, targets),
+        log_loss=mean_loss(model.calibrated(logits), targets),
         calibration_error=expected_calibration_error(probabilities, targets),
         reading=reading_of(encoded),
         probabilities=probabilities,

@@ -12,7 +12,7 @@ USUAL = 20.0
 MOST = 1e12
 BINS = 15
 """Of probabilities, of equal width, in which they are compared with how often they hold."""
-_FOLDS = 5
+FOLDS = 5
 
 
 def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -75,7 +75,7 @@ def cross_fitted_error(
         chances = partial(softmax, axis=1)
     if len(logits) == 0:
         return 0.0
-    found, fold = np.empty(logits.shape), np.arange(len(logits)) % _FOLDS
+    found, fold = np.empty(logits.shape), np.arange(len(logits)) % FOLDS
     for own in np.unique(fold):
         held = fold == own
         others = () if weights is None else (weights[~held],)

@@ -25,13 +25,13 @@ from headwise.scores.thresholds import decide
 from headwise.tasks.task import Task, where
 from headwise.train.classification import (
     ClassificationObjective,
-    calibrate_labels,
     finish_labels,
     finish_labels_again,
     finish_labels_crossed,
 )
 from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
+from headwise.train.recalibrate import calibrate_labels
 from headwise.train.recipe import Recipe
 
 LEAST = 1e-30

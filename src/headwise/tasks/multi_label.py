@@ -37,11 +37,11 @@ from headwise.train.crossing import Crossed
 from headwise.train.fitted import Finished, Fitted
 from headwise.train.label_sets import (
     LabelSetObjective,
-    calibrate_label_sets,
     finish_label_sets,
     finish_label_sets_again,
     finish_label_sets_crossed,
 )
+from headwise.train.recalibrate import calibrate_label_sets
 from headwise.train.recipe import Recipe
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")

@@ -204,7 +204,7 @@ class Task(ABC):
         raise NotImplementedError
 
     def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
-        """Fit the temperature and the thresholds of a finished model to other items; `thresholds` as
+        """Fit temperature, biases and thresholds of a finished model to other items; `thresholds` as
         `ClassifierConfig.thresholds`, None for what the model asks for.
 
         Raises:

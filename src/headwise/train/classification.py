@@ -125,25 +125,10 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
     logits = model.logits(objective.dev_items)
     after = cross_fitted_error(logits, targets, weights=weights)
     logits = logits / model.temperature
-    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
+    dev = held_out_scores(logits, targets, model.labels, weights) | set_thresholds(
         model, logits, targets, weights
     )
     return Finished(dev, (before, after), (model, chosen))
-
-
-def calibrate_labels(
-    model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
-) -> Finished:
-    """Fit the temperature and the thresholds of a finished model to its logits of other items; the first
-    calibration error is that of the model as it was."""
-    before = expected_calibration_error(model.probabilities(logits), targets, weights)
-    model.temperature, model.thresholds = fit_temperature(logits, targets, weights), None
-    after = cross_fitted_error(logits, targets, weights=weights)
-    logits = logits / model.temperature
-    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
-        model, logits, targets, weights
-    )
-    return Finished(dev, (before, after))
 
 
 def _wants_expert(model: Any) -> bool:
@@ -188,13 +173,13 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
         model.temperature = fit_temperature(outputs, targets, weights)
         logits = outputs / model.temperature
     after = cross_fitted_error(logits, targets, weights=weights)
-    dev = _held_out(logits, targets, model.labels, weights) | set_thresholds(
+    dev = held_out_scores(logits, targets, model.labels, weights) | set_thresholds(
         model, logits, targets, weights
     )
     return Finished(dev, (before, after))
 
 
-def _held_out(
+def held_out_scores(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, Any]:
     """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""

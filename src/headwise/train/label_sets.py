@@ -147,37 +147,33 @@ def _finished(
         before: The calibration error before the temperature was fitted.
         kept: What a second training takes over.
     """
-    calibrated = logits / model.temperature
-    few = model.config.thresholds.min_texts
-    thresholds = fit_thresholds(calibrated, targets, few, weights)
+    how = fit_binary_temperature, expit, binary_calibration_error
+    after = cross_fitted_error(logits, targets, *how, weights=weights)
+    return Finished(set_set_thresholds(model, logits, targets, weights), (before, after), kept)
+
+
+def set_set_thresholds(
+    model: LabelSetModel, logits: NDArray[np.float32], targets: NDArray[np.bool_], weights: Weights
+) -> dict[str, Any]:
+    """Fit the thresholds of a calibrated model to its logits of held-out texts; returns what is to be said
+    of these."""
+    calibrated = model.calibrated(logits)
+    thresholds = fit_thresholds(calibrated, targets, model.config.thresholds.min_texts, weights)
     promised = list[dict[str, Any]]()
     for point in operating_points(model.config.classifier.thresholds):
         label = model.labels.index(point.label)
         own = calibrated[:, label]
-        found = promise(point, own, targets[:, label], expit(own.astype(np.float64)), weights)
+        found = promise(point, own, targets[:, label], expit(own), weights)
         thresholds[label] = found.threshold
         promised.append(found.to_json())
     model.thresholds = expit(thresholds).tolist()
-    how = fit_binary_temperature, expit, binary_calibration_error
-    after = cross_fitted_error(logits, targets, *how, weights=weights)
     probabilities = model.probabilities(logits)
-    dev = {
+    return {
         **set_rates(probabilities, np.array(model.thresholds), targets, weights),
         **ranking_rates(probabilities, targets, weights),
         "loss": mean_binary_loss(calibrated, targets, weights),
         **({OPERATING_POINTS: promised} if promised else {}),
     }
-    return Finished(dev, (before, after), kept)
-
-
-def calibrate_label_sets(
-    model: LabelSetModel, logits: NDArray[np.float32], targets: NDArray[np.bool_], weights: Weights
-) -> Finished:
-    """Fit the temperature and the thresholds of a finished model to its logits of other texts; the first
-    calibration error is that of the model as it was."""
-    before = binary_calibration_error(model.probabilities(logits), targets, weights)
-    model.temperature = fit_binary_temperature(logits, targets, weights)
-    return _finished(model, logits, targets, weights, before)
 
 
 def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) -> None:

@@ -29,6 +29,7 @@ class Calibrated:
         errors: Its calibration error on them as it was, and as it is now (with temperatures that were
             fitted to others of them).
         temperature: What its logits are divided by now.
+        biases: What is then added, of each label.
         scores: Headline of these items as it was, and as it is now.
         operating_points: What was asked of labels, and what can be promised
             (`headwise.scores.operating_points.Promise`).
@@ -39,6 +40,7 @@ class Calibrated:
     items: int
     errors: tuple[float, float]
     temperature: float
+    biases: Mapping[str, float]
     scores: tuple[float, float]
     operating_points: tuple[Mapping[str, Any], ...]
 
@@ -66,10 +68,10 @@ def calibrate_file(
     overwrite: bool = False,
     listener: Listener = NOBODY,
 ) -> Calibrated:
-    """Fit the temperature and the thresholds of a model to labelled texts, and save it as another model.
+    """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
+    and save it as another model.
 
-    The order of the labels of a text stays as it is. Texts that the model was trained on are left out: of
-    these it is too sure.
+    Texts that the model was trained on are left out: of these it is too sure.
 
     Args:
         folder: The model's folder.
@@ -113,6 +115,7 @@ def calibrate_file(
         len(items),
         finished.calibration or (0.0, 0.0),
         model.temperature,
+        dict(zip(model.labels, model.biases, strict=True)),
         (lookup(before, key), lookup(after, key)),
         tuple(finished.dev.get(OPERATING_POINTS, ())),
     )

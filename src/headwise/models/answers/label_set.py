@@ -36,7 +36,7 @@ class LabelSetAnswers(WeighedLabels):
         separator: What stands between labels where they are written in one cell.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0}
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0, **WeighedLabels.LABEL_FACTORS}
     thresholds: list[float]
     separator: str
 
@@ -52,7 +52,7 @@ class LabelSetAnswers(WeighedLabels):
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Calibrated probabilities of logits, both `[texts, labels]`; each label's stands by itself."""
-        return expit(logits.astype(np.float64) / self.temperature)
+        return expit(self.calibrated(logits))
 
     def given(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which labels texts get, `[texts, labels]`."""

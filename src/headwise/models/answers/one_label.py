@@ -36,7 +36,7 @@ class OneLabelAnswers(WeighedLabels):
             label is given.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9}
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **WeighedLabels.LABEL_FACTORS}
     thresholds: list[float] | None = None
 
     @staticmethod
@@ -48,7 +48,7 @@ class OneLabelAnswers(WeighedLabels):
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
         """Calibrated probabilities of logits, both `[texts, labels]`."""
-        return softmax(logits.astype(np.float64) / self.temperature, axis=1)
+        return softmax(self.calibrated(logits), axis=1)
 
     def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Prediction]:
         """Predictions in the order of the texts or pairs, which may be a stream of any length.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.models.answers.calibrated import Calibrated
 from headwise.models.finite import finite
 
 
@@ -78,18 +79,16 @@ class Weighed:
         return finite(logits + np.float32(self.expert_weight) * self.expert_scores(encoded))
 
 
-class WeighedLabels(Weighed):
+class WeighedLabels(Calibrated, Weighed):
     """A model of labels.
 
     Attributes:
         labels: Their names.
-        temperature: What the logits are divided by before they become probabilities.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **Weighed.FACTORS}
 
     labels: tuple[str, ...]
-    temperature: float
 
     @abstractmethod
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
