@@ -123,7 +123,10 @@ def test_what_was_learnt_stays(made, tmp_path):
     info = read_info(tmp_path / "o")
     assert {"test", "baseline"}.isdisjoint(info["metrics"])  # scores of the model as it was
     assert info["metrics"]["dev"].keys() >= {"accuracy", SURENESS, OPERATING_POINTS}
-    assert info["data"] == read_info(folder)["data"]
+    known = read_info(folder)["data"]
+    assert {**info["data"], "dev": known["dev"]} == known
+    told = [remark.text for remark in evaluate_file(tmp_path / "o", new).remarks]
+    assert any("was chosen by these texts: the scores are a little too good" in own for own in told)
 
 
 @pytest.mark.parametrize(("asked", "least"), [("money:recall=0.95", 0.95), ("house:recall=0.5", 0.5)])

@@ -95,7 +95,8 @@ def calibrate_file(
     task = find_task(model.config.task)
     task.check_thresholds(thresholds)
     data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
-    many = task.kind_for(model.config).nouns.many
+    kind = task.kind_for(model.config)
+    many = kind.nouns.many
     seen = learnt(task, model, info, data.items)[1]
     items = [own for number, own in enumerate(data.items) if number not in seen]
     if not items:
@@ -106,7 +107,8 @@ def calibrate_file(
     finished = task.calibrate(model, items, thresholds)
     after = task.judge(model, items).to_json()
     metrics = {"dev": finished.dev, **calibration_json(finished.calibration)}
-    save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
+    known = info["data"] | {"dev": kind.fingerprint(items)}
+    save_model(model, output, data=known, training=info["training"], metrics=metrics)
     sheet = task.sheet(after)
     key = sheet.headline.key
     return Calibrated(
