@@ -3,18 +3,21 @@
 # The flags' type is made at run time, from the configurations.
 # pyright: reportInvalidTypeForm=false
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Switch
-from headwise.cli.console import note, percent, print_json
+from headwise.cli.console import note, percent, print_json, visible
 from headwise.cli.console import output as console
 from headwise.cli.flags import given
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
+
+_SHOWN = 5  # labels
 
 
 def calibrate(
@@ -83,6 +86,9 @@ def calibrate(
     )
     scores = [FORMS[line.form](own) for own in found.scores]
     out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now.")
+    moved = sorted(found.biases.items(), key=lambda own: -abs(own[1]))[:_SHOWN]
+    odds = ", ".join(f"{visible(label)} x {math.exp(bias):.2f}" for label, bias in moved)
+    out.print(f"What the odds of labels are multiplied by, the most: {odds}.")
     for told in found.promised:
         out.print(told)
     note(f"the model is in {output}")
