@@ -63,7 +63,6 @@ def fit_recalibration(
     targets: NDArray[Any],
     loss: Loss = one_label_loss,
     weights: NDArray[np.floating] | None = None,
-    spreads: tuple[float, float] = SPREADS,
 ) -> Recalibration:
     """What makes labels most likely, as far as so few texts can say.
 
@@ -72,13 +71,12 @@ def fit_recalibration(
         targets: What the loss takes.
         loss: Of the kind of labels.
         weights: How much each text counts, 1 in the mean, `[texts]`.
-        spreads: See `SPREADS`.
     """
     from scipy.optimize import minimize  # slow to load
 
     logits = logits.astype(np.float64)
     counts = np.ones(len(logits)) if weights is None else np.asarray(weights, dtype=np.float64)
-    precision = 1 / np.square(np.repeat(spreads, [1, logits.shape[1]]))
+    precision = 1 / np.square(np.repeat(SPREADS, [1, logits.shape[1]]))
 
     def judged(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factor = np.exp(-values[0])

@@ -54,8 +54,8 @@ class Bags(LabelTask):
         if recipe.vectors.file:
             raise ConfigError("--vectors are of words, but bags have none")
 
-    def check_thresholds(self, asked: str | None) -> None:
-        if asked not in (None, "none"):
+    def check_thresholds(self, asked: str) -> None:
+        if asked != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:

@@ -49,8 +49,13 @@ class LabelTask(Task):
         super().check(recipe)
         self.check_thresholds(recipe.model.classifier.thresholds)
 
-    def check_thresholds(self, asked: str | None) -> None:
-        if asked is not None and len(operating_points(asked)) > 1:
+    def check_thresholds(self, asked: str) -> None:
+        """Check that a label can be given by such thresholds.
+
+        Raises:
+            ConfigError: It cannot.
+        """
+        if len(operating_points(asked)) > 1:
             raise ConfigError(
                 "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
                 "name one"
@@ -75,9 +80,12 @@ class LabelTask(Task):
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_labels_crossed(objective, crossed)
 
-    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
-        if thresholds is not None:
-            ask_thresholds(model, thresholds)
+    def ask_thresholds(self, model: Any, asked: str | None) -> None:
+        if asked is not None:
+            self.check_thresholds(asked)
+            set_asked(model, asked)
+
+    def calibrate(self, model: Any, items: Any) -> Finished:
         logits = model.logits(model.encoded(items))
         return calibrate_labels(model, logits, wanted_of(items, model.labels), held_weights_of(items))
 
@@ -179,7 +187,7 @@ class LabelTask(Task):
         return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
 
 
-def ask_thresholds(model: Any, asked: str) -> None:
+def set_asked(model: Any, asked: str) -> None:
     """Let the settings of a model ask for other thresholds.
 
     Raises:

@@ -26,11 +26,11 @@ from headwise.scores.label_set_metrics import compare_sets, label_set_scores, se
 from headwise.tasks.defaults import Settings, folds_for, kept_base, text_defaults
 from headwise.tasks.labels import (
     LEAST,
-    ask_thresholds,
     calibration_told,
     expert_told,
     names_told,
     promised_told,
+    set_asked,
 )
 from headwise.tasks.task import Task, names_of, where
 from headwise.train.crossing import Crossed
@@ -75,7 +75,12 @@ class MultiLabel(Task):
         super().check(recipe)
         self.check_thresholds(recipe.model.classifier.thresholds)
 
-    def check_thresholds(self, asked: str | None) -> None:
+    def check_thresholds(self, asked: str) -> None:
+        """Check that label sets can be given by such thresholds.
+
+        Raises:
+            ConfigError: They are given by such anyway.
+        """
         if asked == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
@@ -99,9 +104,12 @@ class MultiLabel(Task):
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_label_sets_crossed(objective, crossed)
 
-    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
-        if thresholds is not None:
-            ask_thresholds(model, thresholds)
+    def ask_thresholds(self, model: Any, asked: str | None) -> None:
+        if asked is not None:
+            self.check_thresholds(asked)
+            set_asked(model, asked)
+
+    def calibrate(self, model: Any, items: Any) -> Finished:
         logits, targets = model.logits(model.encoded(items)), indicators(items, model.labels)
         return calibrate_label_sets(model, logits, targets, held_weights_of(items))
 

@@ -203,22 +203,18 @@ class Task(ABC):
         """
         raise NotImplementedError
 
-    def calibrate(self, model: Any, items: Any, thresholds: str | None) -> Finished:
-        """Fit temperature, biases and thresholds of a finished model to other items; `thresholds` as
-        `ClassifierConfig.thresholds`, None for what the model asks for.
+    def ask_thresholds(self, model: Any, asked: str | None) -> None:
+        """Let the settings of a finished model ask for other thresholds, as `ClassifierConfig.thresholds`
+        does; None: for those that they ask for anyway.
 
         Raises:
-            ConfigError: The model has no such, or not such thresholds.
-        """
-        raise NotImplementedError
-
-    def check_thresholds(self, asked: str | None) -> None:
-        """Check that models can be calibrated, and have thresholds that are `asked` for.
-
-        Raises:
-            ConfigError: They cannot.
+            ConfigError: Such models have none, or not such.
         """
         raise ConfigError(f"a {self.title} has no probabilities of labels that could be calibrated")
+
+    def calibrate(self, model: Any, items: Any) -> Finished:
+        """Fit temperature, biases and thresholds of a finished model to other items."""
+        raise NotImplementedError
 
     @abstractmethod
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:

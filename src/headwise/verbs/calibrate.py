@@ -93,7 +93,7 @@ def calibrate_file(
     check_output_folder(output, resume=None, overwrite=overwrite)
     model = open_model(folder, device, pipeline)
     task = find_task(model.config.task)
-    task.check_thresholds(thresholds)
+    task.ask_thresholds(model, thresholds)
     data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
     kind = task.kind_for(model.config)
     many = kind.nouns.many
@@ -104,7 +104,7 @@ def calibrate_file(
     if seen:
         listener.warn(f"{len(seen):,} {many} that the model was trained on are left out")
     before = task.judge(model, items).to_json()
-    finished = task.calibrate(model, items, thresholds)
+    finished = task.calibrate(model, items)
     after = task.judge(model, items).to_json()
     metrics = {"dev": finished.dev, **calibration_json(finished.calibration)}
     known = info["data"] | {"dev": kind.fingerprint(items)}
