@@ -13,7 +13,9 @@ from headwise.errors import ConfigError
 from headwise.models.model_config import ModelConfig
 from headwise.predictions.predictor import LabelPredictor
 from headwise.report.explanation import Explanation, explain_labels
+from headwise.report.label_shares import on_label_shares
 from headwise.report.labels import Evaluation, evaluate_labels
+from headwise.report.remarks import Remark
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Ahead, Each, Line, Sheet, lookup, reading_lines
 from headwise.scores.calibrate import USUAL
@@ -127,6 +129,11 @@ class LabelTask(Task):
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
         sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
         return sure, right_of(judged.predicted, wanted_of(items, model.labels))
+
+    def odd_shares(self, model: Any, items: Any, judged: Evaluation) -> list[Remark]:
+        wanted = wanted_of(items, model.labels)
+        has = np.eye(len(model.labels))[wanted] if wanted.ndim == 1 else wanted
+        return on_label_shares(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
     def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
         targets, wanted = targets_of(items, model.labels), wanted_of(items, model.labels)

@@ -19,6 +19,7 @@ from headwise.models.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.predictions.label_sets import LabelSetPredictor
 from headwise.report.explanation import Explanation, explain_label_sets
 from headwise.report.label_sets import LabelSetEvaluation, evaluate_label_sets
+from headwise.report.label_shares import on_label_shares
 from headwise.report.remarks import Remark, on_label_sets
 from headwise.report.rival import Rival
 from headwise.report.sheet import RATES, Each, Line, Sheet, reading_lines
@@ -146,6 +147,10 @@ class MultiLabel(Task):
         found = label_set_scores(scores, linear.thresholds, targets, model.labels)
         difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
         return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
+
+    def odd_shares(self, model: Any, items: Any, judged: LabelSetEvaluation) -> list[Remark]:
+        has = indicators(items, model.labels)
+        return on_label_shares(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
     def tally(self, model: Any, items: Any, judged: LabelSetEvaluation) -> np.ndarray:
         targets = indicators(items, model.labels)

@@ -355,6 +355,11 @@ class Task(ABC):
         judged on."""
         return []
 
+    def odd_shares(self, model: Any, items: Any, judged: Any) -> list[Remark]:
+        """What there is to say of labels that are more common, or rarer, among judged items than the model
+        takes them for."""
+        return []
+
     def refuse_prediction(self) -> ConfigError:
         """What to say where the task makes no predictions."""
         return ConfigError(f"a {self.title} predicts nothing")

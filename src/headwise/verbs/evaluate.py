@@ -127,6 +127,7 @@ def evaluate_file(
         *task.odd_answers(info, data),
         *_unknown(scores, info["metrics"]),
         *task.remarks(info, scores),
+        *task.odd_shares(model, data.items, evaluation),
     ]
     if held_weights_of(data.items) is not None:
         remarks.append(Remark(f"scores count all {kind.nouns.many} the same, whatever their weights"))
