@@ -217,7 +217,7 @@ def test_bags(tmp_path):
     settings = {"model": {"task": "bags"}, "train": {"epochs": 2, "folds": 0}, "split": {"test": 0.0}}
     train_files(train, tmp_path / "m", settings=settings, baseline=False)
     found = calibrate_file(tmp_path / "m", new, tmp_path / "o")
-    assert (found.items, found.many) == (60, "bags")
+    assert (found.items, found.nouns.many) == (60, "bags")
     assert load_model(tmp_path / "o").temperature == found.temperature
     with pytest.raises(ConfigError, match="labels of bags have no thresholds"):
         calibrate_file(tmp_path / "m", new, tmp_path / "p", thresholds="f1")

@@ -79,7 +79,7 @@ def calibrate(
         return 0
     out, line = console(), found.sheet.headline
     before, after = map(percent, found.errors)
-    of = f"of {found.items:,} {found.many}"
+    of = f"of {found.nouns.count(found.items)}"
     out.print(
         f"Calibration error {of}: {before} before, {after} now (cross-fitted; temperature "
         f"{found.temperature:.2f})."

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from headwise.data.nouns import Nouns
 from headwise.errors import ConfigError
 from headwise.report.sheet import Sheet, lookup
 from headwise.scores.operating_points import OPERATING_POINTS
@@ -24,7 +25,7 @@ class Calibrated:
 
     Attributes:
         sheet: What the task's scores are.
-        many: What was counted: texts, pairs.
+        nouns: What the items are called.
         items: How many the model was fitted to.
         errors: Its calibration error on them as it was, and as it is now (with temperatures that were
             fitted to others of them).
@@ -36,7 +37,7 @@ class Calibrated:
     """
 
     sheet: Sheet
-    many: str
+    nouns: Nouns
     items: int
     errors: tuple[float, float]
     temperature: float
@@ -47,11 +48,11 @@ class Calibrated:
     @property
     def promised(self) -> list[str]:
         """The same in words."""
-        return promised_told({OPERATING_POINTS: self.operating_points}, self.many)
+        return promised_told({OPERATING_POINTS: self.operating_points}, self.nouns.many)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        own = {key: value for key, value in asdict(self).items() if key not in ("sheet", "many")}
+        own = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
         return own | {"score": self.sheet.headline.key}
 
 
@@ -96,13 +97,15 @@ def calibrate_file(
     task.ask_thresholds(model, thresholds)
     data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
     kind = task.kind_for(model.config)
-    many = kind.nouns.many
     seen = learnt(task, model, info, data.items)[1]
     items = [own for number, own in enumerate(data.items) if number not in seen]
     if not items:
-        raise ConfigError(f"{data.path}: the model was trained on all of these {many}; give it others")
+        raise ConfigError(
+            f"{data.path}: the model was trained on all of these {kind.nouns.many}; give it others"
+        )
     if seen:
-        listener.warn(f"{len(seen):,} {many} that the model was trained on are left out")
+        left = "is" if len(seen) == 1 else "are"
+        listener.warn(f"{kind.nouns.count(len(seen))} that the model was trained on {left} left out")
     before = task.judge(model, items).to_json()
     finished = task.calibrate(model, items)
     after = task.judge(model, items).to_json()
@@ -113,7 +116,7 @@ def calibrate_file(
     key = sheet.headline.key
     return Calibrated(
         sheet,
-        many,
+        kind.nouns,
         len(items),
         finished.calibration or (0.0, 0.0),
         model.temperature,
