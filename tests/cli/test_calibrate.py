@@ -25,3 +25,14 @@ def test_a_rate_is_promised_and_the_model_kept(model, run, tmp_path):
     found = json.loads(out)
     assert code == 0
     assert (found["items"], found["score"], found["operating_points"]) == (100, "accuracy", [])
+
+
+def test_evaluate_and_the_report_tell_where_it_is_worth_it(model, run, tmp_path):
+    rows = [f"w{n % 50} w{n % 7} w{n % 11},{'bad' if n % 20 else 'good'}" for n in range(400)]
+    (tmp_path / "new.csv").write_text("\n".join(["text,label", *rows, ""]))
+    told = "headwise calibrate fits the model to it"
+    assert told in run("evaluate", model, "new.csv")[2]
+    assert run("report", model, "--data", "new.csv", "--output", "a.html")[0] == 0
+    assert told in (tmp_path / "a.html").read_text()
+    assert run("calibrate", model, "new.csv", "-o", "o")[0] == 0
+    assert told not in run("evaluate", "o", "new.csv")[2]

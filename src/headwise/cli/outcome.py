@@ -54,7 +54,10 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_sheet(out, sheet, scores, [rival for _, rival in rivals], indent=2)
         plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
-        for remark in task.remarks(read_info(folder), scores, thresholds=plain):
+        for remark in (
+            *task.remarks(read_info(folder), scores, thresholds=plain),
+            *task.odd_shares(fitted.model, outcome.parts.test, outcome.test),
+        ):
             listener.remark(remark)
         # A label with a rate of its own to keep costs others accuracy, and the baseline keeps none.
         rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")

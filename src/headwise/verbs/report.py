@@ -148,8 +148,10 @@ def report_model(
     sheet = task.sheet(scores)
     rival = None if lookup(metrics, f"dev.{OPERATING_POINTS}") else named.get("baseline")
     compared = compare_with(sheet, scores, rival, task.advice)
-    told = () if judged is None else judged.told
-    remarks = [*told, *task.remarks(info, scores), *([compared] if compared else [])]
+    told, odd = (), []
+    if judged is not None:
+        told, odd = judged.told, task.odd_shares(model, judged.data.items, judged.evaluation)
+    remarks = [*told, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
     own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
     history = info["training"].get("history")
     return document(
