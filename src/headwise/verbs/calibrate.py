@@ -109,7 +109,7 @@ def calibrate_file(
     before = task.judge(model, items).to_json()
     finished = task.calibrate(model, items)
     after = task.judge(model, items).to_json()
-    metrics = {"dev": finished.dev, **calibration_json(finished.calibration)}
+    metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
     known = info["data"] | {"dev": kind.fingerprint(items)}
     save_model(model, output, data=known, training=info["training"], metrics=metrics)
     sheet = task.sheet(after)

@@ -142,7 +142,7 @@ def report_model(
         )
     else:
         part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
-        scores, on = metrics.get(part) or {}, f"the {part} {many} of the training"
+        scores, on = metrics.get(part) or {}, f"its {part} {many}"
     if judged is not None and judged.unseen is not None:
         named.setdefault("unseen", judged.unseen)
     sheet = task.sheet(scores)
