@@ -431,6 +431,15 @@ def test_bad_temperatures(forge, value):
     refused_as("HW510", "calibration.json", folder)
 
 
+@pytest.mark.parametrize(
+    "value", [None, 1.0, "1", [], [1.0], [1.0] * 3, [1.0, "1"], [1.0, None], [1.0, 1e300]]
+)
+@pytest.mark.parametrize("name", ["biases", "thresholds"])
+def test_bad_numbers_of_labels(forge, name, value):
+    folder = forge("calibration.json", lambda own: {**own, name: value})
+    refused_as("HW510", f"calibration.json: {name} must be", folder)
+
+
 # The weights
 
 
