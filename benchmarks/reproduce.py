@@ -23,6 +23,7 @@ from difflib import get_close_matches
 
 from accuracy import Accuracy
 from accuracy_tables import compared, paired, print_header, print_row, spread
+from paired_taggers import paired_taggers
 from pairs import Pairs
 from reproduce_kept import cells, kept
 from reproduce_row import Row, Table
@@ -166,13 +167,14 @@ def difference(row: Row, rival: str, tasks: list[str]) -> str:
     if not rival or row.system == rival or not tasks:
         return ""
     found = BENCHES[row.bench].found(tasks, [row.system, rival])
-    gain = paired(found, tasks, row.system, rival)
+    taggers = row.bench == "tagging"
+    gain = (paired_taggers if taggers else paired)(found, tasks, row.system, rival)
     if gain is None:
         both = [found[task] for task in tasks if found[task][row.system] and found[task][rival]]
         gains = [mean_test(own[row.system]) - mean_test(own[rival]) for own in both]
         return f"{100 * statistics.mean(gains):+.2f} (not paired)" if gains else ""
     pairs, mean, low, high = gain
-    sets = len({task for task, _ in compared(found, tasks, row.system, rival)})
+    sets = len(tasks) if taggers else len({own for own, _ in compared(found, tasks, row.system, rival)})
     on = f" on {sets} of {len(row.tasks)} data sets" if sets < len(row.tasks) else ""
     return f"{mean:+.2f} ({low:+.2f} to {high:+.2f}; {pairs} pair{'s' * (pairs > 1)}{on})"
 

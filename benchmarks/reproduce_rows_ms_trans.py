@@ -178,6 +178,7 @@ MS_TRANS: dict[str, Table] = {
             ),
             *quoted(("seven taggers", "CoNLL-2003 90.10 to 91.62, PTB 97.43 to 97.78")),
         ),
+        rival="bilstm + char + crf",
     ),
     "ms-trans/table5": Table(
         "Test accuracy on SNLI, from 16,672 pairs in place of 550,000",

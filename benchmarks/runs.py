@@ -32,6 +32,7 @@ from headwise.recipe import build_recipe
 from headwise.train.loop import Report
 from headwise.train.stop import TrainingInterrupted
 from headwise.verbs.listener import Listener
+from paired_taggers import COUNTS
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -112,7 +113,7 @@ def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, pair
     known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
     # Of the oldest results it is not known what data they are of.
     if any(
-        (one["seed"], one.get("data", run.data)) == (run.seed, run.data) and ("right" in one or not paired)
+        (one["seed"], one.get("data", run.data)) == (run.seed, run.data) and (tells(one) or not paired)
         for one in known
     ):
         return
@@ -157,8 +158,8 @@ def collect(
             found[task][system].append(result)
     for systems_ in found.values():
         for runs in systems_.values():
-            told = {result["seed"] for result in runs if "right" in result}  # and an older one may not
-            runs[:] = [result for result in runs if "right" in result or result["seed"] not in told]
+            told = {result["seed"] for result in runs if tells(result)}  # and an older one may not
+            runs[:] = [result for result in runs if tells(result) or result["seed"] not in told]
             runs.sort(key=lambda result: result["seed"])
     return found
 
@@ -295,6 +296,11 @@ def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
         "test_fresh_texts": len(fresh),
         "right": np.packbits(right).tobytes().hex(),
     }
+
+
+def tells(run: Result) -> bool:
+    """Whether a run says which texts, or what of which sentences, it had right (the oldest do not)."""
+    return "right" in run or COUNTS in run
 
 
 def marks(run: Result) -> np.ndarray | None:

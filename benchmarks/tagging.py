@@ -30,11 +30,12 @@ from headwise.data.tagged import TaggedData, read_tagged
 from headwise.features.vector_files import load_vectors
 from headwise.features.vectors import WordVectors
 from headwise.recipe import build_recipe, read_recipe
-from headwise.report.tags import judge_tags
+from headwise.report.tags import judge_tags, tag_counts
 from headwise.scores.scheme_check import detect_scheme
 from headwise.store import read_info
 from headwise.verbs.train import train_parts
 from memory_tagger import MemoryTagger
+from paired_taggers import COUNTS, packed
 from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
 Sentences = Parts[Any]
@@ -133,6 +134,7 @@ class Tagging(Bench):
     systems = (MEMORY, *SYSTEMS)
     large = ("conll2003-glove-all",)
     once = (MEMORY,)
+    paired = True
     seeds = 1
     vectors = "vectors/minilm_static_200d.txt.gz"
 
@@ -192,6 +194,7 @@ class Tagging(Bench):
             "encoder_parameters": sum(p.numel() for p in outcome.fitted.model.encoder.parameters()),
             "coverage": None if outcome.fitted.coverage is None else outcome.fitted.coverage.token_percent,
             "metrics": read_info(folder)["metrics"]["test"],
+            COUNTS: packed(tag_counts(outcome.test.predicted, data.test, outcome.fitted.model.written)),
         }
 
     def show(self, found: Found) -> None:
