@@ -85,7 +85,7 @@ def calibrate(
         f"{found.temperature:.2f})."
     )
     scores = [FORMS[line.form](own) for own in found.scores]
-    out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now.")
+    out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now (fitted to them).")
     moved = sorted(found.biases.items(), key=lambda own: -abs(own[1]))[:_SHOWN]
     odds = ", ".join(f"{visible(label)} x {math.exp(bias):.2f}" for label, bias in moved)
     out.print(f"What the odds of labels are multiplied by, the most: {odds}.")
