@@ -42,3 +42,14 @@ def test_the_same_tagger_is_level_and_older_runs_have_no_pair():
     found = {"a": {"x": runs(own, own), "y": runs(own, seed=1), "old": [{"seed": 0}]}}
     assert paired_taggers(found, ["a"], "x", "y") == (1, 0.0, 0.0, 0.0)  # of seed 1 alone
     assert paired_taggers(found, ["a"], "x", "old") is None
+
+
+def test_the_committed_counts_are_those_of_the_scores():
+    from paired_taggers import unpacked
+    from runs import HERE, read_lines
+
+    kept = [run for run in read_lines(HERE / "results" / "tagging.jsonl") if "counts" in run]
+    assert kept
+    for run in kept:
+        right, every = unpacked(run).sum(axis=0)
+        assert right / every == pytest.approx(run["test"], abs=1e-12)
