@@ -20,6 +20,7 @@ import numpy as np
 from accuracy_tables import print_tables
 from classifying import LINEAR, REFIT, Classifying, Task, named
 from default_sets import REVIEWS
+from english_teachers import minilm_folder
 from headwise.data.duplicates import normal_text
 from headwise.data.example import Example
 from headwise.data.fingerprint import file_sha256
@@ -32,11 +33,13 @@ from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 from headwise.features.parse_files import read_parses
 from headwise.features.tokenize import PennTokenizer
+from headwise.features.vectors import WordVectors
 from headwise.linear.baseline import fit_baseline
 from headwise.recipe import read_recipe
 from headwise.store import load_model
 from headwise.store.layout import MANIFEST
 from headwise.train.former import Former
+from headwise.train.recipe import Recipe
 from phrases import treebank_heads, with_phrases
 from reviews_encoder import encoder_folder
 from runs import DATA, Found, Layers
@@ -48,8 +51,10 @@ READ = " + masked words"  # their encoders have read reviews without labels befo
 MORE = " + more masked words"  # the same: training reviews too, and longer
 LONGER = ", 12 epochs"  # of MTL-16, in place of 6: better on held-out training texts of five of five
 ATTENDED = " + self-att"  # attentive pooling in place of the maximum
+MINILM = " on MiniLM"  # all-MiniLM-L6-v2, frozen, in place of word vectors, as the paper's on BERT
 PUBLISHED = ", as published"  # with the readout (and depth) of its paper, not those that dev texts chose
-ENDINGS = (LONGER, REFIT, PHRASES, READ, MORE, ATTENDED, PUBLISHED)  # the last first
+ENDINGS = (LONGER, REFIT, PHRASES, READ, MORE, ATTENDED, PUBLISHED, MINILM)  # the last first
+MINILM_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 _DEEP = {"layers": 4, "k": 2, "clip": 2}  # BP-Transformer's released configuration of SST-5
 _READOUTS = {
     "ms-transformer": "node+max",
@@ -152,6 +157,7 @@ class Accuracy(Classifying):
         ),
         f"bilstm{ATTENDED}",
         *(f"{name}{PUBLISHED}" for name in _READOUTS),
+        *(f"{name}{MINILM}" for name in ("ms-san", "transformer")),
     )
     vectors = "vectors/reviews_300d.txt.gz"
 
@@ -209,6 +215,10 @@ class Accuracy(Classifying):
             own["model"] = {"readout": _READOUTS[encoder]}
             if encoder == "bp-transformer":
                 own["encoder"] = _DEEP if recipes == "sst5" else {"layers": 5, "k": 4, "clip": 5}
+        if MINILM in endings:
+            del own["vectors"], own["words"]
+            own["pretrained"] = {"name": MINILM_NAME, "train": False}
+            own["model"] = {"readout": "attentive,cls"}
         if encoder == BRACKETS:
             own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
         return [recipe, own | ({"train": train} if train else {})]
@@ -231,6 +241,12 @@ class Accuracy(Classifying):
             made = f"python benchmarks/reviews_encoder.py {encoder}{' --more' * more}"
             raise ConfigError(f"{folder} is not there; {made} makes it")
         return Former(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
+
+    def begun(self, recipe: Recipe, system: str) -> tuple[Recipe, WordVectors | None]:
+        if not system.endswith(MINILM):
+            return super().begun(recipe, system)
+        folder = replace(recipe.model.pretrained, name=str(minilm_folder()))
+        return replace(recipe, model=replace(recipe.model, pretrained=folder)), None
 
     def reads_trees(self, system: str) -> bool:
         return named(system, ENDINGS)[0] in ("ms-san", "tree-lstm")

@@ -13,6 +13,7 @@ import numpy as np
 from headwise.data.kinds import KINDS
 from headwise.data.labels import targets_of
 from headwise.data.parts import NAMES, Parts
+from headwise.features.vectors import WordVectors
 from headwise.recipe import build_recipe
 from headwise.report.labels import evaluate_labels
 from headwise.tasks import find_task
@@ -20,6 +21,7 @@ from headwise.train.classification import ClassificationObjective
 from headwise.train.fit import fit
 from headwise.train.former import Former
 from headwise.train.label_expert import add_expert
+from headwise.train.recipe import Recipe
 from runs import Bench, Result, judged, show_epochs
 
 LINEAR = "tfidf-svm"
@@ -77,6 +79,10 @@ class Classifying(Bench):
         """The model that a system begins with, if any."""
         return None
 
+    def begun(self, recipe: Recipe, system: str) -> tuple[Recipe, WordVectors | None]:
+        """The settings as they are on this machine, and the word vectors."""
+        return recipe, self.word_vectors()
+
     def read(self, data: Task, system: str) -> Task:
         """The data as a system sees them: with parses or without."""
         if self.reads_trees(system):
@@ -96,12 +102,13 @@ class Classifying(Bench):
         if (former := self.former(system)) is not None:
             former.check(recipe)
         recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, former=former)
+        recipe, vectors = self.begun(recipe, system)
         fitted = fit(
             find_task(self.kind),
             data.parts,
             recipe,
             folder,
-            vectors=self.word_vectors(),
+            vectors=vectors,
             resume=(folder / "state.safetensors").exists(),
             report=show_epochs(self.unit),
         )

@@ -79,6 +79,13 @@ ABLATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-san, separate": ("ms-san", {"separate": True}),
 }
 
+# MS-Trans Table 6 with two layers in place of three, which the paper has not.
+TWO_LAYERS = ", two layers"
+SHALLOW = {
+    f"{name}{TWO_LAYERS}": (like, own | {"layers": 2})
+    for name, (like, own) in ABLATIONS.items()
+    if name.startswith(("alpha ", "scale "))
+}
 # Likewise what no paper has.
 OURS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer, one layer": ("ms-transformer", {"layers": 1}),
@@ -125,6 +132,7 @@ class Pairs(Classifying):
     )
     more = (
         *ABLATIONS,
+        *SHALLOW,
         *OURS,
         *(f"{name}{LONGER}" for name in ("ms-san", "ms-transformer", "bilstm", "transformer")),
         *(f"{name}{MATCH}" for name in ("ms-san", "san", "ms-transformer", *OURS, "bilstm", "transformer")),
@@ -177,7 +185,7 @@ class Pairs(Classifying):
 def system_of(name: str) -> tuple[str, dict[str, Any]]:
     """The system whose recipe it is, and the encoder's settings beyond it."""
     name, _ = named(name, (*BEYOND, PUBLISHED))
-    return (ABLATIONS | OURS).get(name, (name, {}))
+    return (ABLATIONS | SHALLOW | OURS).get(name, (name, {}))
 
 
 def _key(pair: Pair) -> frozenset[str]:

@@ -4,6 +4,7 @@ from reproduce_row import SNLI, SNLI_FILES, SST, TREES, Row, Table, all_of, quot
 
 MNLI_FILES = "train.jsonl --dev dev_matched.jsonl --test dev_mismatched.jsonl"
 _MSSAN = "ms-san, as published"
+_ON_MINILM = ("ms-san on MiniLM", "transformer on MiniLM")  # where the paper has BERT
 _BERT = (
     "a Hugging Face encoder in FOLDER (extra pretrained) and {}; headwise train {} --pretrained FOLDER "
     "--readout attentive,cls"
@@ -19,6 +20,11 @@ MS_SAN: dict[str, Table] = {
             ),
             *rows_of("accuracy", ("sst2",), "ms-transformer", what="SST-2: "),
             *rows_of("accuracy", SST, "ms-san", _MSSAN, "transformer", "disan", *TREES, what="SST-5: "),
+            *(
+                row
+                for name, task in (("SST-2", ("sst2",)), ("SST-5", SST))
+                for row in rows_of("accuracy", task, *_ON_MINILM, what=f"{name}: ")
+            ),
             *all_of("SNLI", SNLI_FILES, "ms-san"),
             *all_of("MultiNLI", MNLI_FILES, "ms-san"),
             *(

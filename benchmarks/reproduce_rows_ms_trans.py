@@ -233,8 +233,14 @@ MS_TRANS: dict[str, Table] = {
         rows_of(
             "pairs",
             SNLI,
-            *(f"alpha {alpha}" for alpha in ("1.0", "0.5", "0.0", "-0.5", "-1.0")),
-            *(f"scale {scale}" for scale in ("3", "n/16", "n/8", "n/4")),
+            *(
+                f"{name}{layers}"
+                for layers in ("", ", two layers")  # the paper's rows have three
+                for name in (
+                    *(f"alpha {alpha}" for alpha in ("1.0", "0.5", "0.0", "-0.5", "-1.0")),
+                    *(f"scale {scale}" for scale in ("3", "n/16", "n/8", "n/4")),
+                )
+            ),
         ),
         rival="alpha 0.0",
     ),
