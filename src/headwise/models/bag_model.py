@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -86,7 +86,6 @@ class BagModel(Calibrated, AnyModel):
         ConfigError: There are fewer than two labels, or the configuration makes no model.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
     read_vocabulary = BagFeatures.from_json
     embedding = thresholds = None  # no words, but the store looks
     expert = None

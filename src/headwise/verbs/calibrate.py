@@ -20,7 +20,7 @@ from headwise.verbs.train import check_output_folder
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class Recalibrated:
     """What came of it.
 
     Attributes:
@@ -68,7 +68,7 @@ def calibrate_file(
     reading: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     listener: Listener = NOBODY,
-) -> Calibrated:
+) -> Recalibrated:
     """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
     and save it as another model.
 
@@ -114,7 +114,7 @@ def calibrate_file(
     save_model(model, output, data=known, training=info["training"], metrics=metrics)
     sheet = task.sheet(after)
     key = sheet.headline.key
-    return Calibrated(
+    return Recalibrated(
         sheet,
         kind.nouns,
         len(items),

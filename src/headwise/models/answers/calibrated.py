@@ -15,6 +15,7 @@ class Calibrated:
             are common (`headwise.scores.recalibrate`); None of others.
     """
 
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"biases": -1e6}
 
     temperature: float

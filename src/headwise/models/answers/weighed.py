@@ -86,7 +86,7 @@ class WeighedLabels(Calibrated, Weighed):
         labels: Their names.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **Weighed.FACTORS}
+    FACTORS: ClassVar[dict[str, float]] = {**Calibrated.FACTORS, **Weighed.FACTORS}
 
     labels: tuple[str, ...]
 
